@@ -1,0 +1,108 @@
+package linux
+
+import (
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// Hooks is how a recorder takes part in a live run. Every call comes from the
+// one goroutine that executes the guest, at an instruction boundary of t.
+// Sequence numbers (MIN) are the recorder's business.
+type Hooks interface {
+	// x86.Memory and x86.Env serve the guest's threads; Env.Nondet usually
+	// calls Process.Nondet for the values and logs them.
+	x86.Memory
+	x86.Env
+
+	// SwitchIn gives t the processing unit; it must set t.CPU.Win.
+	SwitchIn(t *Thread, unit int)
+	SwitchOut(t *Thread)
+
+	ThreadStart(t *Thread, parent emulate.ThreadID)
+	// ThreadExit: clear is the address that the kernel zeroed and woke (0: none).
+	ThreadExit(t *Thread, status int, clear emulate.Addr)
+
+	// SyscallEnter is called before the call is attempted, SyscallExit when
+	// its result is in RAX (a call that blocks lets others run in between;
+	// one that never returns, like exit, has no exit). RIP is past SYSCALL at exit.
+	SyscallEnter(t *Thread, nr uint64, args [6]uint64, rel []Object)
+	SyscallExit(t *Thread, nr uint64, ret uint64, eff Effects)
+
+	// Signal is called after t's registers and the frame on its stack are set
+	// up for the handler. from is the sender (0: kernel or outside).
+	Signal(t *Thread, signo int, code int32, fault emulate.Addr, from emulate.ThreadID)
+	// Context is called after something else replaced t's registers
+	// (rt_sigreturn, and arch_prctl's bases).
+	Context(t *Thread)
+	// Fault is called when an instruction of t faulted, before the signal.
+	Fault(t *Thread, s *x86.Stop)
+
+	// Map, Unmap and Protect tell of the guest's memory map after it changed.
+	Map(m Mapping)
+	Unmap(addr emulate.Addr, n uint64)
+	Protect(addr emulate.Addr, n uint64, prot int)
+
+	// KernelWrite is called for every page piece that the kernel personality
+	// changes behind the caches' back, just before it is changed: t's claims
+	// and everybody else's to know these lines are void.
+	KernelWrite(t *Thread, addr emulate.Addr, f *Frame, off, n int)
+	// FrameChange is called before page (virtual) gets another frame or loses
+	// its own: copy on write, unmapping, discarding.
+	FrameChange(page uint64, old *Frame)
+
+	// Module is called for every ELF image mapped executable from a file.
+	Module(m Module)
+}
+
+// An Object is what a system call synchronises on: a futex word, a pipe or
+// other channel, a thread, a signal. Releases happen at entry, acquires at exit.
+type Object struct {
+	Kind ObjectKind
+	ID   uint64 // address, channel number, thread, …
+}
+
+// ObjectKind says what an Object is.
+type ObjectKind uint8
+
+const (
+	_ ObjectKind = iota
+	ObjAddr
+	ObjChannel
+	ObjThread
+	ObjSignal
+)
+
+// Effects are what a system call did beside its result.
+type Effects struct {
+	Acquire []Object
+	Reads   []Range // guest memory the kernel read
+	Writes  []Range // guest memory the kernel wrote
+}
+
+// A Range is n bytes of guest memory.
+type Range struct {
+	Addr emulate.Addr
+	N    uint64
+}
+
+// A Mapping is one region of the guest's memory map.
+type Mapping struct {
+	Addr   emulate.Addr
+	N      uint64 // bytes, a multiple of the page size
+	Prot   int    // PROT_* of mmap(2)
+	Shared bool
+	Path   string // file, or [heap], [stack], "" for anonymous
+	Offset uint64 // in the file
+	// Alias is the same for mappings that show the same shared memory
+	// (0: none); AliasOffset is the offset in it.
+	Alias, AliasOffset uint64
+}
+
+// A Module is an ELF image in the guest.
+type Module struct {
+	Path    string // as opened
+	Base    emulate.Addr
+	BuildID string // hex, empty if it has none
+	Size    int64  // of the file, bytes
+	ModTime int64  // of the file, ns since 1970
+}

@@ -1,0 +1,3 @@
+module github.com/racesim/racesim
+
+go 1.26

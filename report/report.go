@@ -1,0 +1,124 @@
+package report
+
+// Schema names the version of the JSON form of a Report.
+const Schema = "racesim/report/v1"
+
+// A Report is everything that an analysis found. The JSON form is its wire
+// format; every other renderer prints from it.
+type Report struct {
+	Schema   string    `json:"schema"`
+	Races    []Race    `json:"races"`
+	Findings []Finding `json:"findings"`
+	Summary  Summary   `json:"summary"`
+	// Notes are sentences about what limits the analysis (a truncated trace,
+	// missing symbols, an exhausted budget). Never silent.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// A Verdict says what a race does.
+type Verdict string
+
+const (
+	Harmful         Verdict = "harmful"
+	Benign          Verdict = "benign"
+	Synchronisation Verdict = "synchronisation"
+	Unknown         Verdict = "unknown"
+)
+
+// A Race is one pair of conflicting, unordered accesses, judged.
+type Race struct {
+	ID         string  `json:"id"` // stable across runs and seeds
+	Verdict    Verdict `json:"verdict"`
+	Confidence float64 `json:"confidence"` // 0 to 1
+	Reason     string  `json:"reason"`     // one sentence
+	// Severity, Fail and Suppressed are what rules.yaml made of it.
+	Severity    string       `json:"severity,omitempty"`
+	Fail        *bool        `json:"fail,omitempty"`
+	Suppressed  string       `json:"suppressed,omitempty"` // the reason given
+	Count       int          `json:"count"`                // conflicting pairs that this race stands for
+	Seen        int          `json:"seen,omitempty"`       // recordings that show it, with --runs
+	Location    Location     `json:"location"`
+	Accesses    [2]Access    `json:"accesses"`
+	Experiments []Experiment `json:"experiments"`
+}
+
+// A Location is the memory that a race is about.
+type Location struct {
+	Kind        string  `json:"kind"` // global, heap, stack, tls, mapped, unknown
+	Symbol      string  `json:"symbol"`
+	Offset      int64   `json:"offset"` // bytes from the symbol or block
+	Size        int     `json:"size"`   // bytes
+	Type        string  `json:"type"`
+	Address     string  `json:"address,omitempty"`
+	AllocatedAt []Frame `json:"allocated_at,omitempty"`
+}
+
+// An Access is one side of a race.
+type Access struct {
+	Thread   uint32  `json:"thread"`
+	Position string  `json:"position"`
+	Op       string  `json:"op"` // read, write, update, free
+	Atomic   bool    `json:"atomic"`
+	Function string  `json:"function"`
+	File     string  `json:"file"`
+	Line     int     `json:"line"`
+	Value    string  `json:"value"`
+	Stack    []Frame `json:"stack"`
+}
+
+// A Frame is one function on a call stack, innermost first.
+type Frame struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Module   string `json:"module"`
+	Inlined  bool   `json:"inlined,omitempty"`
+}
+
+// An Experiment is one re-emulation and what came of it.
+type Experiment struct {
+	Function    string   `json:"function"`
+	Load        string   `json:"load"`   // file:line
+	Mode        string   `json:"mode"`   // correct, simulate
+	Source      string   `json:"source"` // entry, own-store, other-thread, typical, atypical, random, user, interleaving
+	Recorded    string   `json:"recorded"`
+	Replacement string   `json:"replacement"`
+	Outcome     string   `json:"outcome"` // same, different, crash, hang, diverged, unknown, not-serialisable
+	Outputs     []Output `json:"outputs"`
+	Normal      *bool    `json:"normal"` // nil: no opinion
+	Score       float64  `json:"score"`
+	Detail      string   `json:"detail,omitempty"`
+	// Checkers lists findings that appeared (+id) or vanished (-id).
+	Checkers []string `json:"checkers,omitempty"`
+}
+
+// An Output is one output of a function instance, before and after.
+type Output struct {
+	Name       string `json:"name"`
+	Recorded   string `json:"recorded"`
+	Reemulated string `json:"reemulated"`
+}
+
+// A Finding is what a checker found.
+type Finding struct {
+	Checker    string  `json:"checker"`
+	Severity   string  `json:"severity"`
+	Message    string  `json:"message"`
+	Thread     uint32  `json:"thread,omitempty"`
+	Position   string  `json:"position,omitempty"`
+	Stack      []Frame `json:"stack"`
+	Fail       *bool   `json:"fail,omitempty"`
+	Suppressed string  `json:"suppressed,omitempty"`
+}
+
+// A Summary counts, and says whether the gate passed.
+type Summary struct {
+	Harmful         int    `json:"harmful"`
+	Benign          int    `json:"benign"`
+	Synchronisation int    `json:"synchronisation"`
+	Unknown         int    `json:"unknown"`
+	Findings        int    `json:"findings"`
+	Instructions    uint64 `json:"instructions"`
+	Threads         int    `json:"threads"`
+	Gate            string `json:"gate"` // pass, fail
+}
