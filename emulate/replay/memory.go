@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/racesim/racesim/hwmodel"
+)
+
+// PageShift and PageSize describe the unit of copying, in bytes.
+const (
+	PageShift = 12
+	PageSize  = 1 << PageShift
+
+	linesPerPage = PageSize / hwmodel.LineSize
+	lineInPage   = linesPerPage - 1
+)
+
+// A page is 4 KiB of one view of memory. Only the Memory whose generation is
+// gen may change it.
+type page struct {
+	data  [PageSize]byte
+	known uint64 // bit i: line i has been imported
+	gen   uint64
+	code  bool // instructions of the page are decoded: its lines never get a write tag
+}
+
+// The page table is a radix tree over the 36-bit page number, six levels of 64.
+const (
+	nodeBits   = 6
+	nodeSize   = 1 << nodeBits
+	nodeMask   = nodeSize - 1
+	nodeLevels = 6
+	maxPage    = 1 << (nodeBits * nodeLevels)
+)
+
+// A node is an inner node (kids) or a node of the last level (pages).
+type node struct {
+	gen  uint64
+	kids [nodeSize]unsafe.Pointer // *node, at the last level *page
+}
+
+// generations hands out the numbers that say who may change nodes and pages.
+var generations atomic.Uint64
+
+// A Memory is what one thread knows of the guest's memory. Forking it is cheap:
+// pages are shared until one side writes them.
+type Memory struct {
+	root *node
+	gen  uint64
+	// recent is a direct-mapped cache of page lookups.
+	recent [recentSize]recentPage
+}
+
+const recentSize = 512
+
+type recentPage struct {
+	num uint64 // page number + 1
+	p   *page
+}
+
+// NewMemory returns a memory of which nothing is known.
+func NewMemory() *Memory {
+	return &Memory{gen: generations.Add(1)}
+}
+
+// Fork returns a memory with the same content. Both are independent from now
+// on; each must no longer use pointers it got for writing before.
+func (m *Memory) Fork() *Memory {
+	f := &Memory{root: m.root, gen: generations.Add(1)}
+	m.gen = generations.Add(1)
+	return f
+}
+
+// find returns the page with number num, or nil.
+func (m *Memory) find(num uint64) *page {
+	r := &m.recent[num%recentSize]
+	if r.num == num+1 {
+		return r.p
+	}
+	if num >= maxPage || m.root == nil {
+		return nil
+	}
+	n := unsafe.Pointer(m.root)
+	for shift := nodeBits * (nodeLevels - 1); shift >= 0; shift -= nodeBits {
+		n = (*node)(n).kids[num>>shift&nodeMask]
+		if n == nil {
+			return nil
+		}
+	}
+	r.num, r.p = num+1, (*page)(n)
+	return r.p
+}
+
+// own returns the page with number num, made if need be, for changing. If the
+// page was shared, it is a copy: pointers into the old one are stale. The
+// number must be below maxPage.
+func (m *Memory) own(num uint64) *page {
+	if num >= maxPage {
+		panic("BUG: replay: page number out of range")
+	}
+	m.root = m.ownNode(m.root)
+	n := m.root
+	for shift := nodeBits * (nodeLevels - 1); shift > 0; shift -= nodeBits {
+		slot := &n.kids[num>>shift&nodeMask]
+		k := m.ownNode((*node)(*slot))
+		*slot = unsafe.Pointer(k)
+		n = k
+	}
+	slot := &n.kids[num&nodeMask]
+	p := (*page)(*slot)
+	switch {
+	case p == nil:
+		p = &page{gen: m.gen}
+	case p.gen != m.gen:
+		c := *p
+		c.gen = m.gen
+		p = &c
+	}
+	*slot = unsafe.Pointer(p)
+	m.recent[num%recentSize] = recentPage{num + 1, p}
+	return p
+}
+
+func (m *Memory) ownNode(n *node) *node {
+	switch {
+	case n == nil:
+		return &node{gen: m.gen}
+	case n.gen != m.gen:
+		c := *n
+		c.gen = m.gen
+		return &c
+	}
+	return n
+}
+
+// Line returns the bytes of a line for reading, nil if they aren't known.
+func (m *Memory) Line(line uint64) *[hwmodel.LineSize]byte {
+	p := m.find(line / linesPerPage)
+	if p == nil || p.known>>(line&lineInPage)&1 == 0 {
+		return nil
+	}
+	return p.line(line)
+}
+
+// WriteLine returns the bytes of a line for changing and makes them known.
+func (m *Memory) WriteLine(line uint64) *[hwmodel.LineSize]byte {
+	p := m.find(line / linesPerPage)
+	if p == nil || p.gen != m.gen {
+		p = m.own(line / linesPerPage)
+	}
+	p.known |= 1 << (line & lineInPage)
+	return p.line(line)
+}
+
+func (p *page) line(line uint64) *[hwmodel.LineSize]byte {
+	return (*[hwmodel.LineSize]byte)(unsafe.Pointer(&p.data[line&lineInPage<<hwmodel.LineShift]))
+}
+
+// Read copies memory at addr into b, as far as it is known, and returns the
+// number of bytes copied: less than len(b) means that the next one is unknown.
+func (m *Memory) Read(addr uint64, b []byte) int {
+	n := 0
+	for n < len(b) {
+		l := m.Line(addr >> hwmodel.LineShift)
+		if l == nil {
+			break
+		}
+		k := copy(b[n:], l[addr%hwmodel.LineSize:])
+		n += k
+		addr += uint64(k)
+	}
+	return n
+}
+
+// Write changes memory at addr and makes these bytes known. Bytes of the same
+// lines that were unknown become zero.
+func (m *Memory) Write(addr uint64, b []byte) {
+	for len(b) > 0 {
+		l := m.WriteLine(addr >> hwmodel.LineShift)
+		k := copy(l[addr%hwmodel.LineSize:], b)
+		b = b[k:]
+		addr += uint64(k)
+	}
+}
+
+// Forget makes everything unknown.
+func (m *Memory) Forget() {
+	m.root = nil
+	m.gen = generations.Add(1)
+	m.recent = [recentSize]recentPage{}
+}
+
+// Pages calls f for every page of which something is known, in ascending
+// order, until f returns false. Bit i of known says that line i of the page is
+// known. f must not change data.
+func (m *Memory) Pages(f func(num uint64, data *[PageSize]byte, known uint64) bool) {
+	if m.root != nil {
+		walk(m.root, 0, nodeLevels-1, f)
+	}
+}
+
+func walk(n *node, num uint64, level int, f func(uint64, *[PageSize]byte, uint64) bool) bool {
+	for i, k := range n.kids {
+		if k == nil {
+			continue
+		}
+		at := num<<nodeBits | uint64(i)
+		if level > 0 {
+			if !walk((*node)(k), at, level-1, f) {
+				return false
+			}
+			continue
+		}
+		p := (*page)(k)
+		if p.known != 0 && !f(at, &p.data, p.known) {
+			return false
+		}
+	}
+	return true
+}
