@@ -51,6 +51,7 @@ type CPU struct {
 	base  uint64 // Count at the start of the running block
 	run   runState
 	atomi bool // the access under way belongs to an atomic instruction
+	pend  Pending
 }
 
 // AccessKind says what an access to memory is.

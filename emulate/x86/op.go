@@ -5,12 +5,12 @@ package x86
 // which the first does the work of both (see run.go).
 type Op struct {
 	code  uint16 // what the run loop's switch does; codeCall means fn
-	dst   uint8  // first register operand (ModRM.reg unless the row says otherwise)
-	src   uint8  // second register operand (ModRM.rm when it is a register)
+	dst   uint8  // ModRM.reg, or the opcode's register; 20..23 are AH, CH, DH, BH
+	src   uint8  // ModRM.rm when it is a register (then attrMem is clear)
 	base  uint8  // effective address: R[base] + R[idx]<<scale + disp (+ R[seg])
 	idx   uint8
 	scale uint8
-	size  uint8 // operand size in bytes
+	size  uint8 // of v and y operands if there are any, else of ModRM.rm, else of the first; bytes
 	len   uint8 // length of the instruction in bytes
 	attr  attr
 	n     uint16 // index of the instruction in its block
@@ -38,6 +38,7 @@ const (
 	attrEnd                    // ends its block: the handler sets RIP
 	attrA32                    // 32-bit address size: truncate the effective address
 	attrNF                     // nobody reads the flags this Op would set
+	attrRMW                    // reads and writes its memory operand without LOCK
 )
 
 // A row of the instruction table is one encoding form: the decoder, the
@@ -47,7 +48,9 @@ const (
 // 66/F2/F3; 66, F3, F2; REX.W or W0), the opcode bytes ("0F 38 00"), "/r" or
 // "/digit", "+r" for a register in the opcode, and ib, iw, id, io, iz for
 // immediates (iz: 16 or 32 bits by operand size), cb, cd for relative targets,
-// mo for a moffs. A ModRM that must be memory or register says so in Args.
+// mo for a moffs. A ModRM that must be memory or register says so in Args; see
+// form in table.go for how operands are placed and which row wins, and kinds
+// there for all operand kinds.
 //
 // Args lists operands, explicit ones first, then "|" and the implicit ones,
 // each as kind:action with action r, w, rw or - (address only). Kinds: r8 r16

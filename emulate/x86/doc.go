@@ -1,0 +1,19 @@
+// Package x86 is a software x86-64 processor for user mode: the x86-64-v2 level
+// (integer, x87, MMX and SSE to SSE4.2, CMPXCHG16B, POPCNT; no AVX).
+//
+// A CPU is one guest thread's processor. CPU.Run executes an exact number of
+// instructions from blocks that a BlockCache decoded once; loads and stores go
+// through the CPU's hwmodel.Window and, when that doesn't answer, to its Memory.
+// What the processor can't know (time, randomness, the order of atomics) it
+// asks its Env. The package knows nothing of threads, files or system calls:
+// SYSCALL ends Run.
+//
+// The instruction set is a table of rows (see op.go), one per encoding form.
+// The decoder, the describer and the tests work from it.
+//
+// Nothing here is safe for concurrent use. CPUs that one goroutine runs in turn
+// may share a BlockCache.
+//
+// Sources: Intel 64 and IA-32 Architectures Software Developer's Manual (SDM),
+// volumes 1 to 3; System V Application Binary Interface, AMD64 supplement.
+package x86
