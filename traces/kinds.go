@@ -1,0 +1,253 @@
+package traces
+
+import "fmt"
+
+// A Kind says what a packet is. Its number is the packet's first byte in the
+// file and never changes its meaning.
+type Kind uint8
+
+// The kinds of packets. The table below says what they hold.
+const (
+	_            Kind = 0
+	Start        Kind = 1
+	Import       Kind = 2
+	importZero   Kind = 3
+	importMask   Kind = 4
+	Order        Kind = 5
+	SyscallEnter Kind = 6
+	SyscallExit  Kind = 7
+	Nondet       Kind = 8
+	Signal       Kind = 9
+	Context      Kind = 10
+	Fault        Kind = 11
+	KeyFrame     Kind = 12
+	Hash         Kind = 13
+	Switch       Kind = 14
+	Split        Kind = 15
+	Rep          Kind = 16
+	Exit         Kind = 17
+
+	Map         Kind = 32
+	Unmap       Kind = 33
+	Protect     Kind = 34
+	Module      Kind = 35
+	Code        Kind = 36
+	Shared      Kind = 37
+	Atomics     Kind = 38
+	Counters    Kind = 39
+	Snapshot    Kind = 40
+	Mark        Kind = 41
+	ProcessExit Kind = 42
+
+	numKinds = 43
+)
+
+// Where says in which streams a kind may stand.
+type Where uint8
+
+const (
+	_         Where = iota
+	InThread        // streams 1 and up
+	InProcess       // stream 0
+	Anywhere
+)
+
+func (w Where) String() string {
+	switch w {
+	case InThread:
+		return "thread"
+	case InProcess:
+		return "process"
+	case Anywhere:
+		return "any"
+	}
+	return "invalid"
+}
+
+// A KindInfo is one row of the packet table.
+type KindInfo struct {
+	Kind   Kind
+	Name   string
+	Where  Where
+	Fields []*Field
+	Doc    string
+	// Form is set for a short form of another kind: a Writer chooses it, a
+	// Cursor returns the kind named.
+	Form Kind
+}
+
+// A Field is one field of a packet: its name in the text form and in the
+// documentation, and where it is kept. Its wire form follows from its Go type
+// (see codec.go) unless Wire says otherwise.
+type Field struct {
+	Name string
+	Doc  string
+	Wire wire
+	ptr  func(p *Packet) any
+}
+
+// wire names the encoding of a field.
+type wire uint8
+
+const (
+	wireAuto  wire = iota // by the Go type: see wireName
+	wireMin               // zigzag difference to the stream's previous min
+	wireLine              // zigzag difference to the stream's previous import
+	wireFixed             // 8 bytes, little-endian
+	wireFull              // 64 bytes
+	wireZero              // nothing: 64 zero bytes
+	wireMask              // 8 bytes: one bit for each byte that isn't 0; then those bytes
+	wireHex               // as wireAuto; printed in hexadecimal
+)
+
+var (
+	fMin    = &Field{"min", "number of the orderable event", wireMin, func(p *Packet) any { return &p.Min }}
+	fThread = &Field{"thread", "thread number, from 1", 0, func(p *Packet) any { return &p.Thread }}
+	fParent = &Field{"parent", "the thread that created it, 0: none", 0, func(p *Packet) any { return &p.Parent }}
+	fFrom   = &Field{"from", "sending thread, 0: kernel or outside", 0, func(p *Packet) any { return &p.Thread }}
+	fState  = &Field{"state", "register state after the event, empty: unchanged", 0, func(p *Packet) any { return &p.State }}
+	fLine   = &Field{"line", "virtual address >> 6", wireLine, func(p *Packet) any { return &p.Line }}
+	fData   = &Field{"data", "the line's 64 bytes", wireFull, func(p *Packet) any { return &p.Data }}
+	fDataZ  = &Field{"data", "the line's 64 bytes, all zero", wireZero, func(p *Packet) any { return &p.Data }}
+	fDataM  = &Field{"data", "the line's 64 bytes, mostly zero", wireMask, func(p *Packet) any { return &p.Data }}
+	fNr     = &Field{"nr", "system call number", 0, func(p *Packet) any { return &p.Nr }}
+	fArgs   = &Field{"args", "the six arguments", wireHex, func(p *Packet) any { return &p.Args }}
+	fRel    = &Field{"releases", "objects released at entry", 0, func(p *Packet) any { return &p.Objs }}
+	fAcq    = &Field{"acquires", "objects acquired at exit", 0, func(p *Packet) any { return &p.Objs }}
+	fRet    = &Field{"ret", "result (RAX)", wireHex, func(p *Packet) any { return &p.Ret }}
+	fReads  = &Field{"reads", "guest memory the kernel read", 0, func(p *Packet) any { return &p.Reads }}
+	fWrites = &Field{"writes", "guest memory the kernel wrote", 0, func(p *Packet) any { return &p.Writes }}
+	fWhat   = &Field{"what", "which instruction", 0, func(p *Packet) any { return &p.What }}
+	fRegs   = &Field{"regs", "register values", wireHex, func(p *Packet) any { return &p.Regs }}
+	fSigno  = &Field{"signo", "signal number", 0, func(p *Packet) any { return &p.Signo }}
+	fCode   = &Field{"code", "si_code or error code", 0, func(p *Packet) any { return &p.Code }}
+	fAddr   = &Field{"addr", "address", wireHex, func(p *Packet) any { return &p.Addr }}
+	fClear  = &Field{"clear", "address that the kernel zeroed and woke, 0: none", wireHex, func(p *Packet) any { return &p.Addr }}
+	fVector = &Field{"vector", "exception vector", 0, func(p *Packet) any { return &p.Vector }}
+	fHash   = &Field{"hash", "hash of the register state", wireFixed, func(p *Packet) any { return &p.Hash }}
+	fUnit   = &Field{"unit", "processing unit, from 0", 0, func(p *Packet) any { return &p.Unit }}
+	fIn     = &Field{"in", "true: the thread gets the unit, false: it loses it", 0, func(p *Packet) any { return &p.In }}
+	fIter   = &Field{"iter", "iterations done", 0, func(p *Packet) any { return &p.Iter }}
+	fStatus = &Field{"status", "exit status", 0, func(p *Packet) any { return &p.Status }}
+	fN      = &Field{"n", "bytes", wireHex, func(p *Packet) any { return &p.N }}
+	fProt   = &Field{"prot", "PROT_* of mmap(2)", 0, func(p *Packet) any { return &p.Prot }}
+	fShared = &Field{"shared", "MAP_SHARED", 0, func(p *Packet) any { return &p.Shared }}
+	fPath   = &Field{"path", "file, or [heap], [stack], or empty", 0, func(p *Packet) any { return &p.Path }}
+	fOffset = &Field{"offset", "in the file, bytes", wireHex, func(p *Packet) any { return &p.Offset }}
+	fAlias  = &Field{"alias", "equal for mappings of the same shared memory, 0: none", 0, func(p *Packet) any { return &p.Alias }}
+	fAliOff = &Field{"aliasoff", "offset in that shared memory, bytes", wireHex, func(p *Packet) any { return &p.AliasOffset }}
+	fBase   = &Field{"base", "load address", wireHex, func(p *Packet) any { return &p.Addr }}
+	fBuild  = &Field{"buildid", "hexadecimal, empty: none", 0, func(p *Packet) any { return &p.BuildID }}
+	fSize   = &Field{"size", "of the file, bytes", 0, func(p *Packet) any { return &p.Size }}
+	fMTime  = &Field{"mtime", "of the file, ns since 1970", 0, func(p *Packet) any { return &p.ModTime }}
+	fPage   = &Field{"page", "address of the page", wireHex, func(p *Packet) any { return &p.Addr }}
+	fBytes  = &Field{"bytes", "content", 0, func(p *Packet) any { return &p.Bytes }}
+	fLines  = &Field{"lines", "ranges of line numbers", 0, func(p *Packet) any { return &p.Lines }}
+	fRanges = &Field{"ranges", "addresses and sizes", 0, func(p *Packet) any { return &p.Writes }}
+	fCtrs   = &Field{"counters", "names and values", 0, func(p *Packet) any { return &p.Counters }}
+	fName   = &Field{"name", "what is marked", 0, func(p *Packet) any { return &p.Name }}
+	fValue  = &Field{"value", "a number", 0, func(p *Packet) any { return &p.Value }}
+	fText   = &Field{"text", "free bytes", 0, func(p *Packet) any { return &p.Bytes }}
+	fTotal  = &Field{"total", "instructions executed by all threads", 0, func(p *Packet) any { return &p.Total }}
+)
+
+// kindTable is the packet table: one row for each kind.
+var kindTable = [numKinds]KindInfo{
+	Start: {Where: InThread, Name: "start", Fields: []*Field{fThread, fParent, fMin, fState},
+		Doc: "A thread starts. The first packet of its stream; state is complete."},
+	Import: {Where: InThread, Name: "import", Fields: []*Field{fLine, fData},
+		Doc: "A line flows in: from the next instruction on, the thread's memory holds these bytes."},
+	importZero: {Where: InThread, Name: "import-zero", Form: Import, Fields: []*Field{fLine, fDataZ},
+		Doc: "Short form of import: every byte is 0."},
+	importMask: {Where: InThread, Name: "import-mask", Form: Import, Fields: []*Field{fLine, fDataM},
+		Doc: "Short form of import: at most 32 bytes aren't 0."},
+	Order: {Where: InThread, Name: "order", Fields: []*Field{fMin},
+		Doc: "The next instruction is an orderable one: LOCK-prefixed, XCHG with memory, or MFENCE."},
+	SyscallEnter: {Where: InThread, Name: "syscall", Fields: []*Field{fMin, fNr, fArgs, fRel},
+		Doc: "The next instruction is a system call, entered now."},
+	SyscallExit: {Where: InThread, Name: "sysret", Fields: []*Field{fMin, fNr, fRet, fAcq, fReads, fWrites, fState},
+		Doc: "The system call entered last returns. State is there only if registers other than RAX, RCX, R11 and RIP changed. What the kernel wrote flows in by later imports."},
+	Nondet: {Where: InThread, Name: "nondet", Fields: []*Field{fWhat, fRegs},
+		Doc: "What the next instruction, a non-deterministic one, puts in registers."},
+	Signal: {Where: InThread, Name: "signal", Fields: []*Field{fMin, fSigno, fCode, fAddr, fFrom, fState},
+		Doc: "A signal is delivered: state is that of the handler's first instruction."},
+	Context: {Where: InThread, Name: "context", Fields: []*Field{fState},
+		Doc: "Something else replaced the registers (rt_sigreturn, arch_prctl)."},
+	Fault: {Where: InThread, Name: "fault", Fields: []*Field{fVector, fAddr, fCode},
+		Doc: "The next instruction faults; nothing of it is done."},
+	KeyFrame: {Where: InThread, Name: "keyframe", Fields: []*Field{fMin, fState},
+		Doc: "Replay can start here: state is complete, and the thread knows no line; what it reads from here on is imported anew. Min is the last one before."},
+	Hash: {Where: InThread, Name: "hash", Fields: []*Field{fHash},
+		Doc: "The register state hashes to this."},
+	Switch: {Where: InThread, Name: "switch", Fields: []*Field{fMin, fUnit, fIn},
+		Doc: "The thread gets or loses a processing unit. The slices between in and out, in the order of min, are the whole execution."},
+	Split: {Where: InThread, Name: "split", Fields: nil,
+		Doc: "The next instruction, a read-modify-write without LOCK, is interrupted between load and store: the packets that follow, at this count, apply in between."},
+	Rep: {Where: InThread, Name: "rep", Fields: []*Field{fIter},
+		Doc: "The next instruction, a repeated string instruction, is interrupted after this many iterations since it began or was interrupted last; the packets that follow, at this count, apply then."},
+	Exit: {Where: InThread, Name: "exit", Fields: []*Field{fMin, fStatus, fClear},
+		Doc: "The thread ends. The last packet of its stream."},
+
+	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
+		Doc: "Memory is mapped, replacing what was there."},
+	Unmap: {Where: InProcess, Name: "unmap", Fields: []*Field{fMin, fAddr, fN},
+		Doc: "Memory is unmapped."},
+	Protect: {Where: InProcess, Name: "protect", Fields: []*Field{fMin, fAddr, fN, fProt},
+		Doc: "Memory changes its protection."},
+	Module: {Where: InProcess, Name: "module", Fields: []*Field{fMin, fPath, fBase, fBuild, fSize, fMTime},
+		Doc: "An ELF image is mapped."},
+	Code: {Where: InProcess, Name: "code", Fields: []*Field{fMin, fPage, fBytes},
+		Doc: "The content of a page of code, as executed from min on."},
+	Shared: {Where: InProcess, Name: "shared", Fields: []*Field{fLines},
+		Doc: "Lines that two threads touched, one of them by writing. At the end of a complete trace; together they name all such lines."},
+	Atomics: {Where: InProcess, Name: "atomics", Fields: []*Field{fRanges},
+		Doc: "Operands of atomic instructions. At the end of a complete trace; together they name all."},
+	Counters: {Where: InProcess, Name: "counters", Fields: []*Field{fCtrs},
+		Doc: "What the hardware model counted."},
+	Snapshot: {Where: InProcess, Name: "snapshot", Fields: []*Field{fMin, fAddr, fBytes},
+		Doc: "Content of memory at min, for values that no thread ever read."},
+	Mark: {Where: Anywhere, Name: "mark", Fields: []*Field{fName, fValue, fText},
+		Doc: "An annotation. Replay ignores it."},
+	ProcessExit: {Where: InProcess, Name: "processexit", Fields: []*Field{fMin, fStatus, fSigno, fTotal},
+		Doc: "The process ended, by exit status or signal (0: none). The last packet of a complete trace."},
+}
+
+func init() {
+	for k := range kindTable {
+		kindTable[k].Kind = Kind(k)
+	}
+}
+
+// Kinds returns the packet table, in the order of the numbers, short forms
+// included.
+func Kinds() []KindInfo {
+	var r []KindInfo
+	for _, k := range kindTable {
+		if k.Name != "" {
+			r = append(r, k)
+		}
+	}
+	return r
+}
+
+func (k Kind) valid() bool { return k < numKinds && kindTable[k].Name != "" }
+
+func (k Kind) String() string {
+	if k.valid() {
+		return kindTable[k].Name
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// HasMin says whether packets of the kind carry the number of an orderable
+// event.
+func (k Kind) HasMin() bool {
+	if k.valid() {
+		for _, f := range kindTable[k].Fields {
+			if f == fMin {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,316 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
+)
+
+// IncompleteSuffix ends the name of a trace that is being written, or whose
+// recording was cut off.
+const IncompleteSuffix = ".incomplete"
+
+// queueLen is the number of chunks that may wait for compression; each takes
+// up to MaxChunkRaw bytes. A Put that finds the queue full waits.
+const queueLen = 8
+
+// A Writer writes a trace. It belongs to one goroutine; compression and
+// writing happen on another, in the order of the chunks.
+type Writer struct {
+	path    string
+	f       *os.File
+	streams []*outStream // by stream number
+	order   []uint32     // the streams that exist, as they appeared
+	held    int          // bytes in unfinished chunks
+	maxMin  uint64
+	idx     index
+	closed  bool
+
+	queue  chan job
+	free   chan []byte
+	done   sync.WaitGroup
+	failed atomic.Pointer[error]
+	offset int64 // written so far; the background goroutine's until done
+	enc    *zstd.Encoder
+}
+
+// outStream is the unfinished chunk of one stream.
+type outStream struct {
+	coder
+	hdr  chunkHeader
+	buf  []byte
+	keys []keyEntry
+	some bool // a packet was put
+}
+
+// job is a chunk for the background goroutine.
+type job struct {
+	hdr  chunkHeader
+	buf  []byte
+	keys []keyEntry
+}
+
+// Create starts a trace. It is written to path+IncompleteSuffix until Close
+// renames it. Two writers of one path exclude each other.
+func Create(path string, h Header) (*Writer, error) {
+	head, err := h.encode()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path+IncompleteSuffix, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("traces: creating the trace: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
+		f.Close()
+		return nil, fmt.Errorf("traces: %s is being written by another recording: choose another name", path)
+	}
+	if err := f.Truncate(0); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	if _, err := f.Write(head); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("traces: writing the header: %w", err)
+	}
+	w := &Writer{path: path, f: f, offset: int64(len(head)), enc: newEncoder(),
+		queue: make(chan job, queueLen), free: make(chan []byte, queueLen+2)}
+	w.done.Add(1)
+	go w.background()
+	return w, nil
+}
+
+// Put appends a packet to a stream. count is the absolute number of
+// instructions that the stream's thread had executed (0 in stream 0). It
+// copies what p points to. It sets p.Count and p.Delta.
+func (w *Writer) Put(stream uint32, count uint64, p *Packet) error {
+	s, err := w.stream(stream)
+	if err != nil {
+		return err
+	}
+	if !p.Kind.valid() || kindTable[p.Kind].Form != 0 || !kindTable[p.Kind].Where.allows(stream) {
+		return fmt.Errorf("traces: %v packet put in stream %d", p.Kind, stream)
+	}
+	if count < s.count || (stream == 0 && count != 0) {
+		return fmt.Errorf("traces: stream %d: %v packet at count %d after one at %d", stream, p.Kind, count, s.count)
+	}
+	p.Count, p.Delta = count, count-s.count
+	n := len(s.buf)
+	before := s.coder
+	b, err := s.appendPacket(s.buf, stream, p)
+	if err == nil && len(b)-n > maxPacket {
+		err = fmt.Errorf("%d bytes, maximum %d", len(b)-n, maxPacket)
+	}
+	if err == nil && stream != 0 && s.min < before.min {
+		err = fmt.Errorf("min %d after %d", s.min, before.min)
+	}
+	if err != nil {
+		s.buf, s.coder = b[:n], before
+		return fmt.Errorf("traces: stream %d: %v packet at count %d: %w", stream, p.Kind, count, err)
+	}
+	if p.Kind == Start || p.Kind == KeyFrame {
+		s.keys = append(s.keys, keyEntry{packet: s.hdr.packets, kind: p.Kind, count: count, min: p.Min})
+	}
+	return w.added(s, b, n, count)
+}
+
+// PutImport is Put for an Import, the most frequent packet.
+func (w *Writer) PutImport(stream uint32, count, line uint64, data *[LineSize]byte) error {
+	s, err := w.stream(stream)
+	if err != nil {
+		return err
+	}
+	if count < s.count || stream == 0 {
+		return fmt.Errorf("traces: stream %d: import packet at count %d after one at %d", stream, count, s.count)
+	}
+	n := len(s.buf)
+	return w.added(s, s.appendImport(s.buf, count-s.count, line, data), n, count)
+}
+
+// added ends a Put: the packet is what b has beyond n.
+func (w *Writer) added(s *outStream, b []byte, n int, count uint64) error {
+	s.buf, s.count, s.some = b, count, true
+	s.hdr.packets++
+	w.idx.sizes.add(Kind(b[n]), len(b)-n)
+	w.maxMin = max(w.maxMin, s.min)
+	w.held += len(b) - n
+	switch {
+	case len(b) >= chunkTarget:
+		w.cut(s)
+	case w.held > maxBuffered:
+		w.cutAll()
+	default:
+		return nil
+	}
+	return w.err()
+}
+
+// stream returns the unfinished chunk of a stream.
+func (w *Writer) stream(n uint32) (*outStream, error) {
+	if n < uint32(len(w.streams)) {
+		if s := w.streams[n]; s != nil {
+			return s, nil
+		}
+	}
+	if w.closed {
+		return nil, errors.New("traces: the trace is closed")
+	}
+	if n >= MaxStreams {
+		return nil, fmt.Errorf("traces: stream %d, maximum %d", n, MaxStreams-1)
+	}
+	for uint32(len(w.streams)) <= n {
+		w.streams = append(w.streams, nil)
+	}
+	s := &outStream{hdr: chunkHeader{stream: n}}
+	w.streams[n] = s
+	w.order = append(w.order, n)
+	return s, nil
+}
+
+// cut hands the unfinished chunk of s to the background goroutine.
+func (w *Writer) cut(s *outStream) {
+	if len(s.buf) == 0 {
+		return
+	}
+	h := s.hdr
+	h.keys = uint32(len(s.keys))
+	h.raw = uint32(len(s.buf))
+	h.lastCount, h.lastMin = s.count, s.min
+	w.held -= len(s.buf)
+	w.queue <- job{h, s.buf, s.keys}
+	s.buf, s.keys = nil, nil
+	select {
+	case s.buf = <-w.free:
+	default:
+	}
+	s.line = 0
+	s.hdr = chunkHeader{stream: h.stream, baseCount: s.count, baseMin: s.min}
+}
+
+func (w *Writer) cutAll() {
+	for _, n := range w.order {
+		w.cut(w.streams[n])
+	}
+}
+
+// Flush hands all that was put to the background writer, so that a crash of
+// this process loses at most what is still in its queue, and marks the place,
+// for Reader.SafeMin. It costs compression to call it often.
+func (w *Writer) Flush() error {
+	if w.closed {
+		return errors.New("traces: the trace is closed")
+	}
+	w.cutAll()
+	w.queue <- job{hdr: chunkHeader{stream: syncStream, baseMin: w.maxMin, lastMin: w.maxMin}}
+	return w.err()
+}
+
+// err returns what went wrong in the background.
+func (w *Writer) err() error {
+	if p := w.failed.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// background compresses and writes chunks, and collects the index. After a
+// failed write it only empties the queue, so that the file ends where it failed.
+func (w *Writer) background() {
+	defer w.done.Done()
+	var out []byte
+	for j := range w.queue {
+		if w.failed.Load() == nil {
+			// The header follows the payload's compression, so room is kept for it.
+			out = append(out[:0], make([]byte, chunkHeaderSize)...)
+			out = compress(w.enc, out, j.buf)
+			payload := out[chunkHeaderSize:]
+			j.hdr.stored = uint32(len(payload))
+			j.hdr.sum = xxh3.Hash(payload)
+			j.hdr.encode(out[:0])
+			if _, err := w.f.Write(out); err != nil {
+				err = fmt.Errorf("traces: writing chunk %d at offset %#x: %w", len(w.idx.chunks), w.offset, err)
+				w.failed.Store(&err)
+			}
+			for _, k := range j.keys {
+				k.chunk = uint32(len(w.idx.chunks))
+				w.idx.keys = append(w.idx.keys, k)
+			}
+			w.idx.chunks = append(w.idx.chunks, chunkInfo{chunkHeader: j.hdr, offset: w.offset})
+			w.offset += int64(len(out))
+		}
+		if cap(j.buf) > 0 {
+			select {
+			case w.free <- j.buf[:0]:
+			default:
+			}
+		}
+	}
+}
+
+// Close writes what is left, the index and the footer, and gives the file its
+// name. After an error the file keeps its incomplete name and what it holds.
+func (w *Writer) Close() error {
+	if w.closed {
+		return errors.New("traces: the trace is closed")
+	}
+	w.cutAll()
+	w.stop()
+	err := w.err()
+	if err == nil {
+		err = w.finish()
+	}
+	if e := w.f.Close(); err == nil && e != nil {
+		err = fmt.Errorf("traces: closing the trace: %w", e)
+	}
+	return err
+}
+
+// Abort ends the writer and leaves what was put so far under the incomplete
+// name, without index.
+func (w *Writer) Abort() error {
+	if w.closed {
+		return errors.New("traces: the trace is closed")
+	}
+	w.cutAll()
+	w.stop()
+	if e := w.f.Close(); e != nil && w.err() == nil {
+		return fmt.Errorf("traces: closing the trace: %w", e)
+	}
+	return w.err()
+}
+
+// stop waits for the background goroutine and forbids further puts.
+func (w *Writer) stop() {
+	w.closed = true
+	w.streams = nil
+	close(w.queue)
+	w.done.Wait()
+	w.enc.Close()
+}
+
+// finish writes index and footer, and renames.
+func (w *Writer) finish() error {
+	raw := w.idx.encode()
+	if len(raw) > MaxIndexRaw {
+		return fmt.Errorf("traces: index of %d bytes, maximum %d", len(raw), MaxIndexRaw)
+	}
+	enc := newEncoder()
+	payload := compress(enc, nil, raw)
+	enc.Close()
+	b := encodeIndexHeader(len(raw), payload)
+	b = append(b, payload...)
+	b = append(b, encodeFooter(w.offset, w.offset+int64(len(b))+footerSize)...)
+	if _, err := w.f.Write(b); err != nil {
+		return fmt.Errorf("traces: writing the index at offset %#x: %w", w.offset, err)
+	}
+	if err := os.Rename(w.path+IncompleteSuffix, w.path); err != nil {
+		return fmt.Errorf("traces: naming the finished trace: %w", err)
+	}
+	return nil
+}
