@@ -1,0 +1,54 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// WriteJSON writes r in the form that Schema names, indented, with empty lists
+// instead of nulls.
+func WriteJSON(w io.Writer, r *Report) error {
+	c := *r
+	c.Schema = Schema
+	if c.Races == nil {
+		c.Races = []Race{}
+	}
+	if c.Findings == nil {
+		c.Findings = []Finding{}
+	}
+	c.Races = append([]Race{}, c.Races...)
+	for i := range c.Races {
+		x := &c.Races[i]
+		if x.Experiments == nil {
+			x.Experiments = []Experiment{}
+		}
+		for k := range x.Accesses {
+			if x.Accesses[k].Stack == nil {
+				x.Accesses[k].Stack = []Frame{}
+			}
+		}
+		x.Experiments = append([]Experiment{}, x.Experiments...)
+		for k := range x.Experiments {
+			if x.Experiments[k].Outputs == nil {
+				x.Experiments[k].Outputs = []Output{}
+			}
+		}
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(&c)
+}
+
+// ReadJSON reads what WriteJSON wrote.
+func ReadJSON(r io.Reader) (*Report, error) {
+	var x Report
+	if err := json.NewDecoder(r).Decode(&x); err != nil {
+		return nil, fmt.Errorf("report: not a report: %w", err)
+	}
+	if x.Schema != Schema {
+		return nil, fmt.Errorf("report: schema %q, expected %q", x.Schema, Schema)
+	}
+	return &x, nil
+}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func sample() *Report {
+	fr := []Frame{{Function: "deposit", File: "bank.c", Line: 7, Module: "bank"}, {Function: "teller", File: "bank.c", Line: 11, Module: "bank"}}
+	r := &Report{Races: []Race{
+		{ID: "b", Verdict: Benign, Confidence: 0.7, Count: 3, Location: Location{Kind: "global", Symbol: "hint", Size: 4}},
+		{ID: "a", Verdict: Harmful, Confidence: 0.92, Reason: "1 of 2 interleavings end like neither order of the two", Count: 1,
+			Location:    Location{Kind: "global", Symbol: "balance", Size: 8, Type: "long"},
+			Accesses:    [2]Access{{Thread: 2, Position: "2:10:4", Op: "update", Function: "deposit", File: "bank.c", Line: 7, Stack: fr}, {Thread: 3, Position: "3:11:4", Op: "update", Function: "deposit", File: "bank.c", Line: 7, Stack: fr}},
+			Experiments: []Experiment{{Function: "deposit", Mode: "simulate", Source: "interleaving", Outcome: "not-serialisable", Outputs: []Output{{"balance", "2", "1"}}}}},
+	}, Summary: Summary{Instructions: 1234567, Threads: 3, Gate: "fail"}}
+	r.Sort()
+	r.Summarise()
+	return r
+}
+
+func TestHarmfulComesFirst(t *testing.T) {
+	r := sample()
+	if r.Races[0].ID != "a" || r.Summary.Harmful != 1 || r.Summary.Benign != 1 {
+		t.Fatalf("order %q, summary %+v", r.Races[0].ID, r.Summary)
+	}
+}
+
+func TestTableNamesBothSides(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteTable(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"balance", "update bank.c:7 T2", "update bank.c:7 T3", "HARMFUL (0.92)", "1,234,567 instructions in 3 threads", "gate: fail", "balance: 2 → 1"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteJSON(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "null") && !strings.Contains(b.String(), `"normal": null`) {
+		t.Errorf("null list in %s", b.String())
+	}
+	r, err := ReadJSON(&b)
+	if err != nil || len(r.Races) != 2 {
+		t.Fatalf("%v, %v", r, err)
+	}
+}
