@@ -1,0 +1,57 @@
+package checkers
+
+import "github.com/racesim/racesim/report"
+
+// Facts is what an analysis collected about one execution.
+type Facts struct {
+	// Complete: the execution was seen to its end; without it nothing is said
+	// about what never happened.
+	Complete bool
+
+	// Lost are blocks that were still allocated at the end; Reachable says
+	// that a pointer to one was found in memory or registers.
+	Lost []Block
+
+	// Freed are accesses to blocks after they were freed.
+	Freed []BadAccess
+
+	// Uninitialised are reads of heap bytes that nobody had written.
+	Uninitialised []BadAccess
+
+	// Locks are the edges of the lock order: To was acquired while From was held.
+	Locks []LockEdge
+}
+
+// A Block is a piece of heap memory.
+type Block struct {
+	Addr, Size  uint64
+	Thread      uint32
+	Position    string
+	AllocatedAt []report.Frame
+	FreedAt     []report.Frame
+	Reachable   bool
+}
+
+// A BadAccess is an access that shouldn't have been.
+type BadAccess struct {
+	Addr, Size uint64
+	Write      bool
+	Thread     uint32
+	Position   string
+	Stack      []report.Frame
+	Block      Block
+	Count      int
+}
+
+// A LockEdge says that a thread acquired lock To while it held From.
+type LockEdge struct {
+	From, To   uint64
+	FromName   string
+	ToName     string
+	Thread     uint32
+	FromStack  []report.Frame // where From was acquired
+	ToStack    []report.Frame
+	Gates      []uint64 // other locks held at the time
+	Position   string
+	Concurrent func(o *LockEdge) bool // whether the two acquisitions may overlap; nil: yes
+}
