@@ -1,0 +1,50 @@
+# One line each; see README.md.
+GO  ?= go
+CC  ?= gcc
+BIN := bin/racesim
+
+.PHONY: build demo test check bench fuzz conform clean tools
+
+build: $(BIN)
+
+$(BIN): FORCE
+	@mkdir -p bin
+	$(GO) build -o $(BIN) ./cmd/racesim
+
+FORCE:
+
+# Builds, records a real racy program, analyses it and shows the verdict. The
+# exit status of analyze is 1: the gate fails, as it should.
+demo: build tools
+	@mkdir -p examples/bank/build
+	$(CC) -g -O1 -pthread -o examples/bank/build/bank examples/bank/bank.c
+	$(BIN) record -o examples/bank/build/bank.ttd -- examples/bank/build/bank
+	$(BIN) replay examples/bank/build/bank.ttd
+	$(BIN) analyze examples/bank/build/bank.ttd; test $$? -eq 1
+
+test: tools
+	$(GO) vet ./...
+	$(GO) test -timeout 20m ./...
+
+# What a change must pass before it is committed.
+check: tools
+	test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) test -short ./...
+
+# Guest programs are compiled at test time.
+tools:
+	@command -v $(CC) >/dev/null || { echo "$(CC) is missing; on Debian: apt-get install gcc g++"; exit 1; }
+	@command -v g++ >/dev/null || { echo "g++ is missing; on Debian: apt-get install g++"; exit 1; }
+
+bench: build
+	$(GO) run ./internal/bench
+
+conform:
+	RACESIM_CONFORM=2000 $(GO) test -run Conform -timeout 60m -v ./emulate/x86
+
+fuzz:
+	$(GO) test -fuzz FuzzOpen -fuzztime 60s ./traces
+
+clean:
+	rm -rf bin examples/*/build
