@@ -180,7 +180,7 @@ func (m *Machine) remove(n int, l *Line) {
 func (m *Machine) insert(n int, l *Line, vline uint64) {
 	u := &m.units[n]
 	set := l.home & u.mask
-	i := bits.TrailingZeros64(^u.ref[set] & u.full)
+	i := victim(u.ref[set], u.full)
 	w := &u.ways[int(set)*u.n+i]
 	if v := w.l; v != nil {
 		u.c.Evictions++
@@ -204,6 +204,9 @@ func (u *unit) find(set uint64, l *Line) int {
 	}
 	panic("BUG: hwmodel: a line's directory names a unit whose cache doesn't hold it")
 }
+
+// victim returns the first way that wasn't used lately; with one way only, that.
+func victim(ref, full uint64) int { return bits.TrailingZeros64(^ref&full) & (maxWays - 1) }
 
 // use notes that a way was used: its bit is set, and when all are, only its.
 // The way to evict is one whose bit isn't set (bit-PLRU).
@@ -229,7 +232,7 @@ func (c *llc) fetch(l *Line, supplied bool, n *Counters) {
 	if !supplied {
 		n.LLCMisses++
 	}
-	i := bits.TrailingZeros64(^c.ref[set] & c.full)
+	i := victim(c.ref[set], c.full)
 	p := &c.lines[int(set)*c.n+i]
 	if v := *p; v != nil {
 		v.flags &^= flagLLC

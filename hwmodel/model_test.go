@@ -1,0 +1,250 @@
+package hwmodel
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// world is a recorder in miniature, with numbers instead of bytes: physical
+// lines with content, threads that run on units, and for each thread the
+// memory that a replay of its stream would have.
+type world struct {
+	m       *Machine
+	lines   []*Line
+	content []int
+	stamp   int
+	threads []*guest
+	running []int // thread on each unit, -1: none
+	mapped  []int // by virtual line: the physical line
+	shared  LineSet
+	touch   map[int]map[toucher]bool // by physical line
+}
+
+type guest struct {
+	k      *Knowledge
+	replay map[uint64]int // what the stream imported or the thread wrote, by virtual line
+}
+
+type toucher struct {
+	thread int
+	vline  uint64
+	write  bool
+}
+
+const vbase = 0x1000
+
+func newWorld(p *Protocol) *world {
+	w := &world{m: New(Config{Cores: 3, L1: Geometry{4 * 64, 2}, LLC: Geometry{8 * 64, 2}, Protocol: p}), touch: map[int]map[toucher]bool{}}
+	for i := range 10 {
+		w.lines = append(w.lines, new(Line))
+		w.content = append(w.content, 0)
+		w.touch[i] = map[toucher]bool{}
+	}
+	for v := range 16 { // six physical lines have two virtual ones
+		w.mapped = append(w.mapped, v%10)
+	}
+	for range 4 {
+		w.threads = append(w.threads, &guest{w.m.NewKnowledge(), map[uint64]int{}})
+	}
+	w.running = []int{0, 1, 2}
+	return w
+}
+
+// access is one load or store by the thread on a unit, as a recorder does it.
+func (w *world) access(unit, v int, write bool) error {
+	thread := w.running[unit]
+	if thread < 0 {
+		return nil
+	}
+	g, vline, phys := w.threads[thread], uint64(vbase+v), w.mapped[v]
+	l := w.lines[phys]
+	win := w.m.Window(unit)
+	e := &win[vline%WindowSize]
+	w.touch[phys][toucher{thread, vline, write}] = true
+	if tag := map[bool]uint64{false: e.R, true: e.W}[write]; tag != vline {
+		may := w.m.Access(unit, l, vline, write)
+		if write && !may {
+			return fmt.Errorf("after a store the unit may not write")
+		}
+		if !g.k.Known(vline, l) {
+			g.replay[vline] = w.content[phys]
+			g.k.Learn(vline, l)
+		}
+		if write {
+			w.m.Claim(g.k, vline, l)
+		}
+		if l.Touch(uint32(thread+1), vline, write) {
+			w.shared.Add(vline)
+			w.shared.Add(l.Home())
+		}
+		win.Allow(vline, nil, write && may)
+	}
+	if write {
+		w.stamp++
+		w.content[phys], g.replay[vline] = w.stamp, w.stamp
+	} else if g.replay[vline] != w.content[phys] {
+		return fmt.Errorf("thread %d reads %d at virtual line %d, its replay %d", thread, w.content[phys], v, g.replay[vline])
+	}
+	return nil
+}
+
+// check is what must hold between any two operations.
+func (w *world) check() error {
+	for phys, l := range w.lines {
+		if err := coherent(states(l, 3)); err != nil {
+			return fmt.Errorf("line %d is %s: %w", phys, states(l, 3), err)
+		}
+		knowers := 0
+		for _, g := range w.threads {
+			for v, p := range w.mapped {
+				if p == phys && g.k.Known(uint64(vbase+v), l) {
+					knowers++
+				}
+			}
+		}
+		if knowers > 1 && l.SoleKnower() || knowers > 0 && l.flags&flagKnown == 0 {
+			return fmt.Errorf("line %d has %d knowers, flags %b", phys, knowers, l.flags)
+		}
+		for u := range w.m.units {
+			in := 0
+			for _, y := range w.m.units[u].ways {
+				if y.l == l {
+					in++
+				}
+			}
+			if want := int(l.sharers >> u & 1); in != want {
+				return fmt.Errorf("line %d is %d times in unit %d, directory says %d", phys, in, u, want)
+			}
+		}
+	}
+	for u := range w.m.units {
+		for _, e := range w.m.units[u].win {
+			if e.W != NoTag && e.R != e.W {
+				return fmt.Errorf("unit %d may write %#x but not read it", u, e.W)
+			}
+			if e.R == NoTag {
+				continue
+			}
+			if err := w.checkTag(u, e); err != nil {
+				return fmt.Errorf("unit %d has a tag for %#x: %w", u, e.R, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkTag checks that a window's tag is backed by L1, state and knowledge.
+func (w *world) checkTag(u int, e Entry) error {
+	l := w.lines[w.mapped[e.R-vbase]]
+	held := false
+	for _, y := range w.m.units[u].ways {
+		held = held || y.l == l && y.vline == e.R
+	}
+	if !held {
+		return fmt.Errorf("the L1 doesn't hold the line under it")
+	}
+	thread := w.running[u]
+	if thread < 0 || !w.threads[thread].k.Known(e.R, l) {
+		return fmt.Errorf("thread %d doesn't know the line", thread)
+	}
+	if e.W == NoTag {
+		return nil
+	}
+	if l.State(u) != Modified {
+		return fmt.Errorf("for writing, in state %v", l.State(u))
+	}
+	for t, g := range w.threads {
+		for v, p := range w.mapped {
+			if w.lines[p] == l && g.k.Known(uint64(vbase+v), l) && (t != thread || uint64(vbase+v) != e.R) {
+				return fmt.Errorf("for writing, but thread %d knows the line under %#x", t, vbase+v)
+			}
+		}
+	}
+	return nil
+}
+
+// checkShared checks that the summary names every line that two threads
+// touched, one by writing, under every virtual line.
+func (w *world) checkShared() error {
+	for phys, ts := range w.touch {
+		for a := range ts {
+			for b := range ts {
+				if a.thread != b.thread && (a.write || b.write) && (!w.shared.Has(a.vline) || !w.shared.Has(b.vline)) {
+					return fmt.Errorf("line %d: %+v and %+v share it, the summary lacks it", phys, a, b)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Whatever is accessed, switched, changed by the kernel or discarded, in
+// whichever order: every thread's replay reads what the thread read, and the
+// tags, states, knowledge and the summary agree.
+func TestRandomAccessesReplayAndKeepInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(rapid.SampledFrom(Protocols).Draw(t, "protocol"))
+		line := rapid.IntRange(0, len(w.lines)-1)
+		acc := func(t *rapid.T) {
+			unit := rapid.IntRange(0, 2).Draw(t, "unit")
+			v := rapid.IntRange(0, len(w.mapped)-1).Draw(t, "vline")
+			if err := w.access(unit, v, rapid.Bool().Draw(t, "write")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"access": acc, "access2": acc, "access3": acc, "access4": acc, "access5": acc,
+			"switch": func(t *rapid.T) {
+				unit := rapid.IntRange(0, 2).Draw(t, "unit")
+				next := rapid.IntRange(-1, len(w.threads)-1).Draw(t, "thread")
+				for u, r := range w.running {
+					if r == next && u != unit {
+						w.running[u] = -1
+						w.m.Window(u).Clear()
+					}
+				}
+				if w.running[unit] != next {
+					w.m.Window(unit).Clear()
+				}
+				w.running[unit] = next
+			},
+			"kernel": func(t *rapid.T) {
+				p := line.Draw(t, "line")
+				w.m.Invalidate(w.lines[p])
+				w.stamp++
+				w.content[p] = w.stamp
+			},
+			"discard": func(t *rapid.T) {
+				p := line.Draw(t, "line")
+				w.m.Discard(w.lines[p])
+				w.content[p] = 0
+				w.touch[p] = map[toucher]bool{}
+			},
+			"remap": func(t *rapid.T) {
+				v := rapid.IntRange(0, len(w.mapped)-1).Draw(t, "vline")
+				w.m.DropPage((vbase + uint64(v)) / pageLines)
+				w.mapped[v] = line.Draw(t, "line")
+			},
+			"forget": func(t *rapid.T) {
+				n := rapid.IntRange(0, len(w.threads)-1).Draw(t, "thread")
+				w.threads[n].k.Forget()
+				clear(w.threads[n].replay)
+				for u, r := range w.running {
+					if r == n {
+						w.m.Window(u).Clear()
+					}
+				}
+			},
+			"": func(t *rapid.T) {
+				if err := w.check(); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.checkShared(); err != nil {
+					t.Fatal(err)
+				}
+			},
+		})
+	})
+}
