@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,7 +17,8 @@ import (
 
 // A Reader reads a trace. It is safe for concurrent use.
 type Reader struct {
-	f          *os.File
+	f          io.ReaderAt
+	close      func() error
 	path       string
 	size       int64
 	header     Header
@@ -77,26 +79,29 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("traces: opening the trace: %w", err)
 	}
-	r := &Reader{f: f, path: path, cache: map[int32]*cached{}, byStream: map[uint32][]int32{}}
-	if err := r.open(); err != nil {
-		r.Close()
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	var r *Reader
+	if err == nil {
+		r, err = NewReader(f, st.Size())
+	}
+	if err != nil {
+		f.Close()
 		return nil, fmt.Errorf("traces: %s: %w", path, err)
 	}
+	r.path, r.close = path, f.Close
 	return r, nil
 }
 
-func (r *Reader) open() error {
-	st, err := r.f.Stat()
-	if err != nil {
-		return err
-	}
-	if !st.Mode().IsRegular() {
-		return errors.New("not a regular file")
-	}
-	r.size = st.Size()
+// NewReader is Open for a trace of size bytes that f reads. Closing the Reader
+// doesn't close f.
+func NewReader(f io.ReaderAt, size int64) (*Reader, error) {
+	r := &Reader{f: f, size: size, cache: map[int32]*cached{}, byStream: map[uint32][]int32{}}
 	start, err := r.readHeader()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.dec = newDecoder()
 	r.idx, err = r.readIndex(start)
@@ -106,7 +111,7 @@ func (r *Reader) open() error {
 		r.incomplete = fmt.Sprintf("%v; %v", why, err)
 	}
 	r.summarise()
-	return nil
+	return r, nil
 }
 
 // readHeader returns the offset of the first chunk.
@@ -336,10 +341,11 @@ func (r *Reader) summarise() {
 
 // Close closes the file. No cursor may be in use.
 func (r *Reader) Close() error {
-	if r.dec != nil {
-		r.dec.Close()
+	r.dec.Close()
+	if r.close == nil {
+		return nil
 	}
-	return r.f.Close()
+	return r.close()
 }
 
 // Path returns the name of the file that is read.

@@ -19,7 +19,7 @@ func (p *Packet) AppendText(b []byte) []byte {
 		return append(b, p.Kind.String()...)
 	}
 	info := &kindTable[p.Kind]
-	if info.Where == InThread {
+	if info.Where == InThread || p.Count != 0 {
 		b = fmt.Appendf(b, "@%d instr:%d ", p.Count, p.Delta)
 	}
 	b = append(b, info.Name...)
