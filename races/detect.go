@@ -262,46 +262,56 @@ func (d *Detector) data(t *thread, g *granule, a, m, orig, b uint64, e *Event, v
 		d.wasFreed(g, a)
 	}
 	internal := b & uint64(Internal)
-	keep := g.cells[:0]
+	kept := 0
 	covered := false
 	for i := range g.cells {
 		c := &g.cells[i]
-		if c.head&m == 0 {
-			keep = append(keep, *c)
+		gone := false
+		if c.head&m != 0 {
+			// Each access makes superfluous what can conflict with nothing
+			// more: internal accesses don't replace user ones.
+			cb := c.bits()
+			replace := internal <= cb&uint64(Internal)
+			if c.slot() == t.slot {
+				if (cb^b)&bitsKind != 0 {
+					replace = false
+				} else if c.epoch() == t.epoch && c.head&m == m && cb&uint64(Internal) <= internal && cb&bitStale == 0 {
+					covered = true
+					replace = false
+				}
+			} else {
+				conflicts := (cb|b)&bitsKind != bitRead
+				ordered := d.ordered(c, b, &t.clocks)
+				if conflicts && !ordered {
+					d.conflict(t, c, a, m, orig, b, e, v, locks)
+					c.head |= bitStale << 8
+				}
+				// A read only takes the place of reads.
+				replace = replace && ordered && (b&bitsKind != bitRead || cb&bitsKind == bitRead)
+			}
+			if replace {
+				c.head &^= m
+				gone = c.head&0xff == 0
+			}
+		}
+		if gone {
 			continue
 		}
-		cb := c.bits()
-		// Each access makes superfluous what can conflict with nothing
-		// more: internal accesses don't replace user ones.
-		replace := internal <= cb&uint64(Internal)
-		if c.slot() == t.slot {
-			if (cb^b)&bitsKind != 0 {
-				replace = false
-			} else if c.epoch() == t.epoch && c.head&m == m && cb&uint64(Internal) <= internal && cb&bitStale == 0 {
-				covered = true
-				replace = false
-			}
-		} else {
-			conflicts := (cb|b)&bitsKind != bitRead
-			ordered := d.ordered(c, b, &t.clocks, t)
-			if conflicts && !ordered {
-				d.conflict(t, c, a, m, orig, b, e, v, locks)
-				c.head |= bitStale << 8
-			}
-			// A read only takes the place of reads.
-			replace = replace && ordered && (b&bitsKind != bitRead || cb&bitsKind == bitRead)
+		if kept != i {
+			g.cells[kept] = *c
 		}
-		if replace {
-			if c.head &^= m; c.head&0xff == 0 {
-				continue
-			}
-		}
-		keep = append(keep, *c)
+		kept++
 	}
-	g.cells = keep
-	if !covered {
-		d.put(g, newCell(t, m, orig, b, e, v, locks))
+	g.cells = g.cells[:kept]
+	if covered {
+		return
 	}
+	if kept == cap(g.cells) {
+		d.growCells(g)
+		kept = len(g.cells)
+	}
+	g.cells = g.cells[:kept+1]
+	g.cells[kept] = newCell(t, m, orig, b, e, v, locks)
 }
 
 func newCell(t *thread, m, orig, b uint64, e *Event, v uint64, locks LocksetID) cell {
@@ -309,8 +319,8 @@ func newCell(t *thread, m, orig, b uint64, e *Event, v uint64, locks LocksetID) 
 }
 
 // ordered says whether cell c, of another slot, is ordered before an access
-// with the given bits by a thread at c's moment.
-func (d *Detector) ordered(c *cell, b uint64, at *clocks, t *thread) bool {
+// with the given bits by a thread that knows at.
+func (d *Detector) ordered(c *cell, b uint64, at *clocks) bool {
 	k := at.user
 	if (c.bits()|b)&uint64(Internal) != 0 {
 		k = at.full

@@ -391,7 +391,7 @@ func (d *Detector) syncConflicts(t *thread, g *granule, a, m, orig, b uint64, pa
 		default:
 			continue
 		}
-		if d.ordered(c, b, base, t) {
+		if d.ordered(c, b, base) {
 			continue
 		}
 		d.conflict(t, c, a, m, orig, b, e, v, locks)
@@ -404,7 +404,7 @@ func (d *Detector) keepSync(t *thread, g *granule, m, orig, b uint64, e *Event, 
 	keep := g.cells[:0]
 	for _, c := range g.cells {
 		if c.mask()&m != 0 && (c.bits()^b)&^bitStale == 0 &&
-			(c.slot() == t.slot || b&uint64(Atomic) != 0 && d.ordered(&c, b, &t.clocks, t)) {
+			(c.slot() == t.slot || b&uint64(Atomic) != 0 && d.ordered(&c, b, &t.clocks)) {
 			if c.head &^= m; c.mask() == 0 {
 				continue
 			}

@@ -1,0 +1,106 @@
+package races
+
+import (
+	"testing"
+
+	"github.com/racesim/racesim/emulate"
+)
+
+const (
+	lockA emulate.Addr = 0x3000
+	lockB emulate.Addr = 0x3040
+	lockC emulate.Addr = 0x3080
+)
+
+// take makes thread take locks one after the other and give them up.
+func take(d *Detector, th emulate.ThreadID, locks ...emulate.Addr) {
+	for i, l := range locks {
+		d.Lock(th, l, LockExclusive, uint64(l), uint32(i), emulate.Count(i))
+	}
+	for i := len(locks) - 1; i >= 0; i-- {
+		d.Unlock(th, locks[i])
+	}
+}
+
+func cycles(d *Detector) [][]*LockEdge { return d.LockGraph().Cycles(10, 4, d.Lockset) }
+
+func TestLocksets(t *testing.T) {
+	s := newScript(t, Config{}).start(2)
+	s.Lock(2, lockA, LockExclusive, 0, 0, 0)
+	a := s.Locks(2)
+	s.Lock(2, lockB, LockShared, 0, 0, 0)
+	s.Lock(2, lockB, LockShared, 0, 0, 0) // recursive
+	ab := s.Locks(2)
+	s.Unlock(2, lockB)
+	if s.Locks(2) != ab {
+		t.Errorf("a lock taken twice and given up once isn't held")
+	}
+	s.Unlock(2, lockA)
+	s.Unlock(2, lockC) // never taken
+	s.Lock(2, lockA, LockExclusive, 0, 0, 0)
+	if s.Locks(2) != ab {
+		t.Errorf("the same locks make different sets")
+	}
+	s.Unlock(2, lockB)
+	if s.Locks(2) != a || a == ab || a == 0 {
+		t.Errorf("locksets %d, %d, %d", a, ab, s.Locks(2))
+	}
+	if l := s.CommonLocks(a, ab); len(l) != 1 || s.LockAddr(l[0]) != lockA {
+		t.Errorf("common locks %v", l)
+	}
+	s.Unlock(2, lockA)
+	if s.Locks(2) != 0 {
+		t.Errorf("holds %v", s.Lockset(s.Locks(2)))
+	}
+}
+
+func TestLockGraph(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want int // cycles
+		run  func(d *Detector)
+	}{
+		{"inversion", 1, func(d *Detector) { take(d, 2, lockA, lockB); take(d, 3, lockB, lockA) }},
+		{"same_order", 0, func(d *Detector) { take(d, 2, lockA, lockB); take(d, 3, lockA, lockB) }},
+		{"one_thread", 0, func(d *Detector) { take(d, 2, lockA, lockB); take(d, 2, lockB, lockA) }},
+		{"gate_lock", 0, func(d *Detector) { take(d, 2, lockC, lockA, lockB); take(d, 3, lockC, lockB, lockA) }},
+		{"gate_lock_on_one_path_only", 1, func(d *Detector) {
+			take(d, 2, lockC, lockA, lockB)
+			take(d, 3, lockC, lockB, lockA)
+			take(d, 3, lockB, lockA)
+		}},
+		{"three_philosophers", 1, func(d *Detector) {
+			take(d, 2, lockA, lockB)
+			take(d, 3, lockB, lockC)
+			take(d, 4, lockC, lockA)
+		}},
+		{"try_lock", 0, func(d *Detector) {
+			take(d, 2, lockA, lockB)
+			d.Lock(3, lockB, LockExclusive, 0, 0, 0)
+			d.Lock(3, lockA, LockTry, 0, 0, 0)
+		}},
+		{"other_lock_in_the_same_memory", 0, func(d *Detector) {
+			take(d, 2, lockA, lockB)
+			d.Reset(lockA, 4)
+			take(d, 3, lockB, lockA)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newScript(t, Config{}).start(2, 3, 4).Detector
+			c.run(d)
+			if got := cycles(d); len(got) != c.want {
+				t.Errorf("%d cycles, want %d", len(got), c.want)
+			}
+		})
+	}
+}
+
+func TestLockEdgeSaysWhere(t *testing.T) {
+	d := newScript(t, Config{}).start(2).Detector
+	take(d, 2, lockA, lockB)
+	take(d, 2, lockA, lockB)
+	e := d.LockGraph().Edges()
+	if len(e) != 1 || e[0].Count != 2 || e[0].Held.PC != uint64(lockA) || e[0].Taken != (LockSite{2, uint64(lockB), 1, 1}) {
+		t.Errorf("edges %+v", e)
+	}
+}
