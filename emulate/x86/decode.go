@@ -124,6 +124,10 @@ func buildOp(d *inst, f *form) Op {
 	switch {
 	case f.v:
 		op.size = d.opSize()
+	case f.d && d.opsize && !d.w():
+		op.size = 2
+	case f.d:
+		op.size = 8
 	case f.y && d.w():
 		op.size = 8
 	case f.y:

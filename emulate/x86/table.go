@@ -40,7 +40,7 @@ type form struct {
 	regKind int // index in args of the ModRM.reg operand, -1: none
 	opKind  int // index in args of the opcode's register operand, -1: none
 	flags   flagUse
-	v, y    bool // has operands of kind v, y
+	v, y, d bool // has operands of kind v, y, d
 	rmw     bool // reads and writes its ModRM.rm operand
 	fixSize uint8
 }
@@ -69,11 +69,14 @@ type operand struct {
 	read, write bool
 	place       place
 	class       regClass
-	size        uint8 // bytes; sizeV or sizeY when it follows the operand size
+	size        uint8 // bytes; sizeV, sizeY or sizeD when prefixes decide
 	memSize     int   // bytes when it is memory
 }
 
+// Sizes that the prefixes decide: v is 2, 4 or 8 bytes, y 4 or 8, d 2 or 8
+// (stack operations, whose default is 64 bits).
 const (
+	sizeD = 253
 	sizeV = 254
 	sizeY = 255
 )
@@ -300,6 +303,7 @@ var kinds = map[string]operand{
 	"mm/m32":   {class: classMM, size: 8, memSize: 4, place: placeRM}, "mm/m64": {class: classMM, size: 8, place: placeRM},
 	"imm": {place: placeImm}, "rel": {place: placeRel}, "moffs": {place: placeMoffs, size: sizeV}, "moffs8": {place: placeMoffs, size: 1},
 	"o8": {class: classGPR, size: 1, place: placeOpcode}, "ov": {class: classGPR, size: sizeV, place: placeOpcode}, "oy": {class: classGPR, size: sizeY, place: placeOpcode},
+	"od": {class: classGPR, size: sizeD, place: placeOpcode}, "rmd": {class: classGPR, size: sizeD, place: placeRM},
 	"o64":  {class: classGPR, size: 8, place: placeOpcode},
 	"sreg": {class: classSeg, size: 2, place: placeReg}, "cr": {class: classCtl, size: 8, place: placeReg},
 	"al": {class: classGPR, size: 1}, "ah": {class: classGPR, size: 1}, "ax": {class: classGPR, size: 2}, "eax": {class: classGPR, size: 4}, "rax": {class: classGPR, size: 8}, "av": {class: classGPR, size: sizeV},
@@ -312,7 +316,7 @@ var kinds = map[string]operand{
 	"fpu": {class: classCtl}, "mxcsr": {class: classCtl, size: 4}, "fsbase": {class: classCtl, size: 8}, "gsbase": {class: classCtl, size: 8},
 	"si8": {place: placeSI, size: 1}, "siv": {place: placeSI, size: sizeV},
 	"di8": {place: placeDI, size: 1}, "div": {place: placeDI, size: sizeV}, "di64": {place: placeDI, size: 8}, "di128": {place: placeDI, size: 16},
-	"push": {place: placePush, size: 8}, "pop": {place: placePop, size: 8}, "push16": {place: placePush, size: 2}, "pop16": {place: placePop, size: 2},
+	"push": {place: placePush, size: 8}, "pop": {place: placePop, size: 8}, "pushd": {place: placePush, size: sizeD}, "popd": {place: placePop, size: sizeD},
 }
 
 func (f *form) parseArgs(args string) error {
@@ -379,6 +383,7 @@ func (f *form) placeArgs() {
 		}
 		f.v = f.v || o.size == sizeV
 		f.y = f.y || o.size == sizeY
+		f.d = f.d || o.size == sizeD
 	}
 	switch {
 	case f.rmKind >= 0:

@@ -1,0 +1,277 @@
+package x86
+
+import (
+	"unsafe"
+)
+
+const (
+	maxBlock   = 64 // instructions
+	pageShift  = 12
+	fastBlocks = 4096 // entries of the indirect-branch cache, a power of two
+)
+
+// A block is a straight run of instructions with one entry. ops ends with an
+// Op that leaves the block, either the last instruction or codeNext, which is
+// none.
+type block struct {
+	n    uint64 // instructions
+	next [2]*block
+	ops  []Op
+	pc   uint64
+	succ [2]uint64 // where it goes: not taken or on, taken; when they are known
+	in   []*block  // blocks whose next is this one
+	last uint64    // the page number of the last byte
+	brk  bool      // Break was asked for at pc
+	dead bool      // invalidated
+}
+
+// A BlockCache holds the decoded code of one address space. CPUs that one
+// goroutine runs in turn may share it. The zero value isn't usable.
+type BlockCache struct {
+	blocks map[uint64]*block   // by pc
+	pages  map[uint64][]*block // by every page they have bytes on
+	breaks map[uint64]bool
+	fast   [fastBlocks]*block // by pc, see fastIndex
+}
+
+// NewBlockCache returns an empty cache.
+func NewBlockCache() *BlockCache {
+	bc := &BlockCache{
+		blocks: make(map[uint64]*block),
+		pages:  make(map[uint64][]*block),
+		breaks: make(map[uint64]bool),
+	}
+	for i := range bc.fast {
+		bc.fast[i] = noBlock
+	}
+	return bc
+}
+
+// noBlock stands in fast entries that are empty; no block has its pc.
+var noBlock = &block{pc: 1 << 63}
+
+func fastIndex(pc uint64) uint64 { return (pc ^ pc>>12) % fastBlocks }
+
+// Invalidate forgets what was decoded from page (virtual address >> 12). It
+// must be called when code changes: written, unmapped or protected. It may be
+// called while a CPU runs; the running block ends after its instruction.
+func (bc *BlockCache) Invalidate(page uint64) {
+	l := bc.pages[page]
+	if l == nil {
+		return
+	}
+	delete(bc.pages, page)
+	for _, b := range l {
+		bc.drop(b)
+	}
+}
+
+// InvalidateAll forgets everything decoded. Breaks stay.
+func (bc *BlockCache) InvalidateAll() {
+	for _, b := range bc.blocks {
+		bc.drop(b)
+	}
+	clear(bc.pages)
+}
+
+// Break makes Run stop with StopBreak before it executes the instruction at pc.
+func (bc *BlockCache) Break(pc uint64) {
+	if bc.breaks[pc] {
+		return
+	}
+	bc.breaks[pc] = true
+	bc.dropAround(pc)
+}
+
+// Unbreak undoes Break.
+func (bc *BlockCache) Unbreak(pc uint64) {
+	if !bc.breaks[pc] {
+		return
+	}
+	delete(bc.breaks, pc)
+	bc.dropAround(pc)
+}
+
+// dropAround drops the blocks that have pc among their instructions.
+func (bc *BlockCache) dropAround(pc uint64) {
+	for _, b := range bc.pages[pc>>pageShift] {
+		if b.dead {
+			continue
+		}
+		for i := range b.ops {
+			if b.ops[i].pc == pc {
+				bc.drop(b)
+				break
+			}
+		}
+	}
+}
+
+// drop makes b unreachable. The list of its page keeps it until Invalidate.
+func (bc *BlockCache) drop(b *block) {
+	if b.dead {
+		return
+	}
+	b.dead = true
+	if bc.blocks[b.pc] == b {
+		delete(bc.blocks, b.pc)
+	}
+	if f := &bc.fast[fastIndex(b.pc)]; *f == b {
+		*f = noBlock
+	}
+	for _, p := range b.in {
+		for k := range p.next {
+			if p.next[k] == b {
+				p.next[k] = nil
+			}
+		}
+	}
+	b.in = nil
+	b.next = [2]*block{}
+}
+
+// get returns the block at pc. It panics with a *Stop if nothing can be
+// executed there.
+func (bc *BlockCache) get(c *CPU, pc uint64) *block {
+	b := bc.blocks[pc]
+	if b == nil {
+		b = bc.build(c, pc)
+	}
+	if !b.brk {
+		bc.fast[fastIndex(pc)] = b
+	}
+	return b
+}
+
+// link makes b's way k lead straight to nb.
+func (b *block) link(k int, nb *block) {
+	b.next[k] = nb
+	nb.in = append(nb.in, b)
+}
+
+// fetchFault is the page fault of an instruction fetch at a: user mode,
+// instruction (SDM volume 3, 4.7).
+func fetchFault(a uint64) *Stop {
+	return &Stop{Kind: StopFault, Vector: VecPF, Addr: a, Code: 0x14}
+}
+
+func execFetchFault(c *CPU, op *Op) { panic(fetchFault(uint64(op.imm))) }
+
+// build decodes the block at pc.
+func (bc *BlockCache) build(c *CPU, pc uint64) *block {
+	if !canonical(pc) {
+		panic(&Stop{Kind: StopFault, Vector: VecGP})
+	}
+	code := c.fetch(pc)
+	if len(code) == 0 {
+		panic(fetchFault(pc))
+	}
+	inPage := uint64(1<<pageShift) - pc&(1<<pageShift-1)
+	b := &block{pc: pc, brk: bc.breaks[pc]}
+	var fs []*form
+	at := pc
+	for len(b.ops) < maxBlock && at-pc < inPage && (at == pc || !bc.breaks[at]) {
+		rest := code[at-pc:]
+		if len(rest) < maxInst {
+			rest = c.fetch(at) // perhaps into the next page
+		}
+		op, f, ok := decodeOp(rest, at)
+		if !ok {
+			op = Op{fn: execFetchFault, pc: at, attr: attrEnd, imm: int64(at + uint64(len(rest))), len: uint8(len(rest)),
+				base: RegZero, idx: RegZero, seg: RegZero}
+		}
+		op.n = uint16(len(b.ops))
+		b.ops = append(b.ops, op)
+		fs = append(fs, f)
+		at += uint64(op.len)
+		if op.attr&attrEnd != 0 {
+			break
+		}
+	}
+	b.n = uint64(len(b.ops))
+	b.last = (at - 1) >> pageShift
+	b.finish(fs, at)
+	bc.blocks[pc] = b
+	bc.pages[pc>>pageShift] = append(bc.pages[pc>>pageShift], b)
+	if b.last != pc>>pageShift {
+		bc.pages[b.last] = append(bc.pages[b.last], b)
+	}
+	return b
+}
+
+// finish marks dead flags, chooses what the run loop does for each Op, fuses,
+// and closes the block. end is the address after it.
+func (b *block) finish(fs []*form, end uint64) {
+	deadFlags(b.ops, fs)
+	for i := range b.ops {
+		if fs[i] != nil {
+			choose(&b.ops[i], fs[i])
+		}
+	}
+	last := &b.ops[len(b.ops)-1]
+	b.succ[0] = end
+	if last.attr&attrEnd == 0 {
+		b.ops = append(b.ops, Op{code: codeNext, pc: end, n: uint16(len(b.ops))})
+		return
+	}
+	if last.code == codeCall {
+		last.code = codeCallEnd
+	}
+	b.succ[1] = uint64(last.imm)
+	if n := len(b.ops); n > 1 && fs[n-1] != nil && fs[n-2] != nil {
+		fuse(&b.ops[n-2], last)
+	}
+}
+
+// deadFlags sets attrNF on the Ops whose flags nobody can see: the next Op that
+// touches them overwrites them, and nothing in between, nor that Op itself,
+// can stop the block with the flags half made.
+func deadFlags(ops []Op, fs []*form) {
+	live := ^uint64(0)
+	for i := len(ops) - 1; i >= 0; i-- {
+		f := fs[i]
+		if f == nil {
+			live = ^uint64(0)
+			continue
+		}
+		u := f.flags
+		if u.write != 0 && u.write&live == 0 {
+			ops[i].attr |= attrNF
+		}
+		if mayStop(&ops[i], f) {
+			live = ^uint64(0)
+			continue
+		}
+		live = live&^u.write | u.read
+	}
+}
+
+// mayStop says whether an Op can fault or otherwise end the run early.
+func mayStop(op *Op, f *form) bool {
+	if op.attr&attrEnd != 0 {
+		return true
+	}
+	if op.attr&attrMem != 0 {
+		return f.rmKind < 0 || f.args[f.rmKind].read || f.args[f.rmKind].write
+	}
+	return !harmless[f.mnem]
+}
+
+// harmless are the instructions that can't stop when they have no memory
+// operand; others, also unknown ones, are taken to be able to.
+var harmless = func() map[string]bool {
+	m := map[string]bool{}
+	for _, s := range []string{"add", "or", "adc", "sbb", "and", "sub", "xor", "cmp", "test", "not", "neg",
+		"inc", "dec", "mul", "imul", "cbw", "cwd", "bt", "bts", "btr", "btc", "bsf", "bsr", "popcnt", "crc32",
+		"bswap", "shld", "shrd", "rol", "ror", "rcl", "rcr", "shl", "shr", "sar", "mov", "movzx", "movsx",
+		"movsxd", "lea", "xchg", "nop", "endbr64", "pause", "xadd", "cmpxchg"} {
+		m[s] = true
+	}
+	for _, cc := range condNames {
+		m["cmov"+cc], m["set"+cc] = true, true
+	}
+	return m
+}()
+
+// nextOp is the Op after op in its block.
+func nextOp(op *Op) *Op { return (*Op)(unsafe.Add(unsafe.Pointer(op), unsafe.Sizeof(Op{}))) }
