@@ -327,6 +327,9 @@ func TestPutRejected(t *testing.T) {
 	if err := w.PutImport(1, 3, 1, line); err == nil {
 		t.Error("an import at an earlier count")
 	}
+	if w.PutOrder(0, 0, 9) == nil || w.PutOrder(1, 9, 9) == nil || w.PutOrder(1, 10, 4) == nil {
+		t.Error("an order packet in stream 0, at an earlier count, or with an earlier min")
+	}
 	good(1, 11, Packet{Kind: Order, Min: 6})
 	if _, err := Create(filepath.Join(dir, "a"), Header{}); err == nil || !strings.Contains(err.Error(), "another recording") {
 		t.Errorf("a second writer of one file: %v", err)
@@ -380,5 +383,68 @@ func TestManyStreamsAreCutTogether(t *testing.T) {
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The short cuts write what Put writes.
+func TestShortCutsWriteTheSame(t *testing.T) {
+	line := &[LineSize]byte{1, 2, 3}
+	made := func(import_, order func(w *Writer) error) []byte {
+		path := filepath.Join(t.TempDir(), "a")
+		w, err := Create(path, Header{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(import_(w), order(w), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	a := made(func(w *Writer) error { return w.Put(1, 5, &Packet{Kind: Import, Line: 1 << 40, Data: line}) },
+		func(w *Writer) error { return w.Put(1, 500, &Packet{Kind: Order, Min: 1 << 33}) })
+	b := made(func(w *Writer) error { return w.PutImport(1, 5, 1<<40, line) },
+		func(w *Writer) error { return w.PutOrder(1, 500, 1<<33) })
+	if !bytes.Equal(a, b) {
+		t.Error("the files differ")
+	}
+}
+
+// What a Writer that is never closed has handed on is enough to replay all
+// threads up to SafeMin.
+func TestWriterFlushesByItself(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	w, err := Create(path, Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	min := uint64(0)
+	for s := range uint32(5) {
+		min++
+		if err := w.Put(s+1, 0, &Packet{Kind: Start, Min: min, State: []byte{1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var line [LineSize]byte
+	for i := range uint64(100000) {
+		for j := range line {
+			line[j] = byte(i>>8) + byte(j)*byte(i) + 1
+		}
+		min++
+		if err := errors.Join(w.PutImport(1, i, i, &line), w.PutOrder(1, i, min)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.stop() // as if killed
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if len(r.Streams()) != 5 || r.SafeMin() < min/2 || r.Incomplete() == "" {
+		t.Errorf("%d streams, safe up to %d of %d, %q", len(r.Streams()), r.SafeMin(), min, r.Incomplete())
 	}
 }

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -28,6 +29,8 @@ type Writer struct {
 	streams []*outStream // by stream number
 	order   []uint32     // the streams that exist, as they appeared
 	held    int          // bytes in unfinished chunks
+	unsafe  int          // bytes put since the last flush
+	flushAt int          // flush when so many were
 	maxMin  uint64
 	idx     index
 	closed  bool
@@ -39,6 +42,16 @@ type Writer struct {
 	offset int64 // written so far; the background goroutine's until done
 	enc    *zstd.Encoder
 }
+
+// A Writer flushes by itself when that many bytes, before compression, were
+// put since the last time: at first, so that little of a short recording is
+// lost, then doubling from flush to flush up to the second number, and at
+// least as many as streamFlush for each stream.
+const (
+	firstFlush  = 64 << 10
+	steadyFlush = 8 << 20
+	streamFlush = 64 << 10
+)
 
 // outStream is the unfinished chunk of one stream.
 type outStream struct {
@@ -79,7 +92,7 @@ func Create(path string, h Header) (*Writer, error) {
 		f.Close()
 		return nil, fmt.Errorf("traces: writing the header: %w", err)
 	}
-	w := &Writer{path: path, f: f, offset: int64(len(head)), enc: newEncoder(),
+	w := &Writer{path: path, f: f, offset: int64(len(head)), enc: newEncoder(), flushAt: firstFlush,
 		queue: make(chan job, queueLen), free: make(chan []byte, queueLen+2)}
 	w.done.Add(1)
 	go w.background()
@@ -140,15 +153,33 @@ func (w *Writer) added(s *outStream, b []byte, n int, count uint64) error {
 	w.idx.sizes.add(Kind(b[n]), len(b)-n)
 	w.maxMin = max(w.maxMin, s.min)
 	w.held += len(b) - n
+	w.unsafe += len(b) - n
 	switch {
+	case w.unsafe >= w.flushAt && w.unsafe >= streamFlush*len(w.order) || w.held > maxBuffered:
+		w.flushAt = min(2*w.flushAt, steadyFlush)
+		return w.Flush()
 	case len(b) >= chunkTarget:
 		w.cut(s)
-	case w.held > maxBuffered:
-		w.cutAll()
-	default:
-		return nil
+		return w.err()
 	}
-	return w.err()
+	return nil
+}
+
+// PutOrder is Put for an Order, the second most frequent.
+func (w *Writer) PutOrder(stream uint32, count, min uint64) error {
+	s, err := w.stream(stream)
+	if err != nil {
+		return err
+	}
+	if count < s.count || stream == 0 || min < s.min {
+		return fmt.Errorf("traces: stream %d: order packet with min %d at count %d after min %d at %d", stream, min, count, s.min, s.count)
+	}
+	n := len(s.buf)
+	b := append(s.buf, byte(Order))
+	b = binary.AppendUvarint(b, count-s.count)
+	b = binary.AppendUvarint(b, zigzag(int64(min-s.min)))
+	s.min = min
+	return w.added(s, b, n, count)
 }
 
 // stream returns the unfinished chunk of a stream.
@@ -201,12 +232,15 @@ func (w *Writer) cutAll() {
 
 // Flush hands all that was put to the background writer, so that a crash of
 // this process loses at most what is still in its queue, and marks the place,
-// for Reader.SafeMin. It costs compression to call it often.
+// for Reader.SafeMin. A Writer does it by itself now and then; a recorder whose
+// program writes little should do it from time to time. It costs compression
+// to do it often.
 func (w *Writer) Flush() error {
 	if w.closed {
 		return errors.New("traces: the trace is closed")
 	}
 	w.cutAll()
+	w.unsafe = 0
 	w.queue <- job{hdr: chunkHeader{stream: syncStream, baseMin: w.maxMin, lastMin: w.maxMin}}
 	return w.err()
 }
