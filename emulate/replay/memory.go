@@ -22,7 +22,6 @@ type page struct {
 	data  [PageSize]byte
 	known uint64 // bit i: line i has been imported
 	gen   uint64
-	code  bool // instructions of the page are decoded: its lines never get a write tag
 }
 
 // The page table is a radix tree over the 36-bit page number, six levels of 64.
@@ -72,12 +71,14 @@ func (m *Memory) Fork() *Memory {
 	return f
 }
 
-// find returns the page with number num, or nil.
-func (m *Memory) find(num uint64) *page {
-	r := &m.recent[num%recentSize]
-	if r.num == num+1 {
-		return r.p
-	}
+// share returns a memory with the same content, of a memory that nobody changes
+// any more. Unlike Fork it may be called from several goroutines.
+func (m *Memory) share() *Memory {
+	return &Memory{root: m.root, gen: generations.Add(1)}
+}
+
+// look is find for a memory that nobody changes any more: it remembers nothing.
+func (m *Memory) look(num uint64) *page {
 	if num >= maxPage || m.root == nil {
 		return nil
 	}
@@ -88,8 +89,20 @@ func (m *Memory) find(num uint64) *page {
 			return nil
 		}
 	}
-	r.num, r.p = num+1, (*page)(n)
-	return r.p
+	return (*page)(n)
+}
+
+// find returns the page with number num, or nil.
+func (m *Memory) find(num uint64) *page {
+	r := &m.recent[num%recentSize]
+	if r.num == num+1 {
+		return r.p
+	}
+	p := m.look(num)
+	if p != nil {
+		*r = recentPage{num + 1, p}
+	}
+	return p
 }
 
 // own returns the page with number num, made if need be, for changing. If the

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/racesim/racesim/emulate/linux"
+	"github.com/racesim/racesim/hwmodel"
+)
+
+// Defaults of a Config.
+const (
+	DefaultKeyFrameEvery = 50_000_000
+	DefaultHashEvery     = 1_000_000
+)
+
+// A Config says what to record and how. Output and Argv must be set; the zero
+// value of everything else is the default.
+type Config struct {
+	// Output is the file that the trace is written to.
+	Output string
+	// Argv is the program, a file (names without a slash are searched for in
+	// PATH), and its arguments. Env is its environment, NAME=value; nil means
+	// this process's.
+	Argv []string
+	Env  []string
+	// Dir is the guest's working directory, "" for this process's. Stdin,
+	// Stdout and Stderr are its descriptors, nil for this process's.
+	Dir                   string
+	Stdin, Stdout, Stderr *os.File
+
+	// Cores is the number of processing units, 1 to 64; 0 means 4.
+	Cores int
+	// L1 and LLC are the geometry of each unit's data cache and of the shared
+	// one, Protocol the name of a coherence protocol; zero means hwmodel's
+	// defaults.
+	L1, LLC  hwmodel.Geometry
+	Protocol string
+
+	// Seed determines schedule and guest randomness. Schedule is "random"
+	// (also ""), "rr" or "pct". Slice is the mean length of a slice in
+	// instructions, 0 for the default. Clock is "virtual" (also "") or "host".
+	Seed     uint64
+	Schedule string
+	Slice    int
+	Clock    string
+
+	// MemoryLimit bounds the guest's memory in bytes, 0 for the default.
+	MemoryLimit uint64
+	// HostSignals forwards this process's signals to the guest.
+	HostSignals bool
+
+	// KeyFrameEvery and HashEvery are numbers of instructions of a thread, at
+	// least, between places where replay can start, and between hashes of the
+	// registers. 0 means the defaults, a negative number never.
+	KeyFrameEvery, HashEvery int64
+}
+
+// hardware returns the model's configuration.
+func (c *Config) hardware() (hwmodel.Config, error) {
+	h := hwmodel.DefaultConfig(c.Cores)
+	if c.L1 != (hwmodel.Geometry{}) {
+		h.L1 = c.L1
+	}
+	if c.LLC != (hwmodel.Geometry{}) {
+		h.LLC = c.LLC
+	}
+	if c.Protocol != "" {
+		p, err := hwmodel.ProtocolNamed(c.Protocol)
+		if err != nil {
+			return h, err
+		}
+		h.Protocol = p
+	}
+	return h, h.Check()
+}
+
+// complete fills in defaults and returns the guest's configuration.
+func (c *Config) complete() (linux.Config, error) {
+	if c.Output == "" || len(c.Argv) == 0 {
+		return linux.Config{}, fmt.Errorf("record: an output file and a program are needed")
+	}
+	if c.Cores == 0 {
+		c.Cores = 4
+	}
+	if c.Schedule == "" {
+		c.Schedule = linux.ScheduleRandom.String()
+	}
+	if c.Clock == "" {
+		c.Clock = "virtual"
+	}
+	if c.Clock != "virtual" && c.Clock != "host" {
+		return linux.Config{}, fmt.Errorf("record: clock %q, expected virtual or host", c.Clock)
+	}
+	if c.Env == nil {
+		c.Env = os.Environ()
+	}
+	if c.KeyFrameEvery == 0 {
+		c.KeyFrameEvery = DefaultKeyFrameEvery
+	}
+	if c.HashEvery == 0 {
+		c.HashEvery = DefaultHashEvery
+	}
+	sched, err := linux.ParseSchedule(c.Schedule)
+	if err != nil {
+		return linux.Config{}, fmt.Errorf("record: %w", err)
+	}
+	return linux.Config{
+		Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
+		MemoryLimit: c.MemoryLimit, Dir: c.Dir, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
+		HostSignals: c.HostSignals,
+	}, nil
+}

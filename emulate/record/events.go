@@ -1,0 +1,214 @@
+package record
+
+import (
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/linux"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+// A thread is what the recorder keeps for each guest thread.
+type thread struct {
+	t      *linux.Thread
+	stream uint32
+	know   *hwmodel.Knowledge
+
+	min   uint64 // its last orderable event
+	minAt uint64 // and the count at which it happened
+
+	keyAt, hashAt uint64 // counts at the last key frame and hash
+	inCall        bool   // between a system call's entry and exit
+	exited        bool
+	split         bool // inside a read-modify-write instruction
+	call          entry
+}
+
+// An entry is the state at the entry of a system call.
+type entry struct {
+	regs  [32]uint64
+	rip   uint64
+	flags uint64
+}
+
+// newState returns a packet's form of a processor's state.
+func (r *recorder) state(c *x86.CPU) []byte {
+	r.stateBuf = x86.AppendState(r.stateBuf[:0], c)
+	return r.stateBuf
+}
+
+// event puts a packet with the next number of an orderable event in a thread's
+// stream, at its present count.
+func (r *recorder) event(t *thread, p *traces.Packet) {
+	r.min++
+	p.Min = r.min
+	t.min, t.minAt = r.min, t.t.CPU.InstrCount()
+	r.put(t.stream, t.minAt, p)
+}
+
+// put hands a packet to the writer. The first error stops the guest.
+func (r *recorder) put(stream uint32, count uint64, p *traces.Packet) {
+	if err := r.w.Put(stream, count, p); err != nil {
+		r.failed(err)
+	}
+}
+
+// failed stops the guest, because the trace can't be written any more.
+func (r *recorder) failed(err error) {
+	if r.err == nil {
+		r.err = err
+		r.interrupt(err)
+	}
+}
+
+// ThreadStart implements linux.Hooks.
+func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
+	t := &thread{t: lt, stream: uint32(lt.ID), know: r.m.NewKnowledge()}
+	lt.Rec = t
+	r.threads++
+	r.event(t, &traces.Packet{Kind: traces.Start, Thread: t.stream, Parent: uint32(parent), State: r.state(lt.CPU)})
+}
+
+// ThreadExit implements linux.Hooks.
+func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) {
+	t := lt.Rec.(*thread)
+	t.exited = true
+	r.event(t, &traces.Packet{Kind: traces.Exit, Status: int32(status), Addr: uint64(clear)})
+	r.instructions += lt.CPU.Count
+}
+
+// SwitchIn implements linux.Hooks.
+func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
+	t := lt.Rec.(*thread)
+	r.cur, r.unit, r.win = t, unit, r.m.Window(unit)
+	if r.last[unit] != t {
+		r.win.Clear()
+		r.last[unit] = t
+	}
+	lt.CPU.Win = r.win
+	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
+	if n := lt.CPU.Count; r.keyEvery > 0 && n-t.keyAt >= r.keyEvery && !t.inCall && !t.split {
+		t.know.Forget()
+		r.win.Clear()
+		for u := range r.last {
+			if r.last[u] == t && u != unit {
+				r.last[u] = nil // its tags there are void, too
+			}
+		}
+		r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(lt.CPU)})
+		t.keyAt, t.hashAt = n, n
+	}
+	t.split = false
+}
+
+// SwitchOut implements linux.Hooks.
+func (r *recorder) SwitchOut(lt *linux.Thread) {
+	t := lt.Rec.(*thread)
+	if t.exited {
+		return
+	}
+	if n := lt.CPU.Count; r.hashEvery > 0 && n-t.hashAt >= r.hashEvery && !t.inCall && !t.split {
+		r.hash(t)
+	}
+	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit)})
+}
+
+// hash puts a hash of t's registers in its stream.
+func (r *recorder) hash(t *thread) {
+	n := t.t.CPU.Count
+	r.put(t.stream, n, &traces.Packet{Kind: traces.Hash, Hash: x86.HashState(r.state(t.t.CPU))})
+	t.hashAt = n
+}
+
+// Split implements linux.Hooks.
+func (r *recorder) Split(lt *linux.Thread) {
+	t := lt.Rec.(*thread)
+	t.split = true
+	r.put(t.stream, lt.CPU.Count, &traces.Packet{Kind: traces.Split})
+}
+
+// SyscallEnter implements linux.Hooks.
+func (r *recorder) SyscallEnter(lt *linux.Thread, nr uint64, args [6]uint64, rel []linux.Object) {
+	t := lt.Rec.(*thread)
+	t.inCall = true
+	c := lt.CPU
+	t.call = entry{c.R, c.RIP, c.Flags()}
+	r.event(t, &traces.Packet{Kind: traces.SyscallEnter, Nr: nr, Args: args, Objs: objects(rel)})
+}
+
+// SyscallExit implements linux.Hooks.
+func (r *recorder) SyscallExit(lt *linux.Thread, nr uint64, ret uint64, eff linux.Effects) {
+	t := lt.Rec.(*thread)
+	t.inCall = false
+	r.kernelRead(lt, eff.Reads)
+	c := lt.CPU
+	p := &traces.Packet{Kind: traces.SyscallExit, Nr: nr, Ret: ret, Objs: objects(eff.Acquire),
+		Reads: ranges(eff.Reads), Writes: ranges(eff.Writes)}
+	// The registers are in the packet only if the call did more to them than
+	// every call does.
+	e := &t.call
+	const syscallLen = 2
+	e.rip += syscallLen
+	e.regs[x86.RAX], e.regs[x86.RCX], e.regs[x86.R11] = ret, e.rip, e.flags
+	if e.regs != c.R || e.rip != c.RIP || e.flags != c.Flags() {
+		p.State = r.state(c)
+	}
+	r.event(t, p)
+}
+
+// Signal implements linux.Hooks.
+func (r *recorder) Signal(lt *linux.Thread, signo int, code int32, fault emulate.Addr, from emulate.ThreadID) {
+	t := lt.Rec.(*thread)
+	t.inCall = false
+	r.event(t, &traces.Packet{Kind: traces.Signal, Signo: int32(signo), Code: code, Addr: uint64(fault),
+		Thread: uint32(from), State: r.state(lt.CPU)})
+}
+
+// Context implements linux.Hooks.
+func (r *recorder) Context(lt *linux.Thread) {
+	t := lt.Rec.(*thread)
+	t.inCall = false
+	r.put(t.stream, lt.CPU.Count, &traces.Packet{Kind: traces.Context, State: r.state(lt.CPU)})
+}
+
+// Fault implements linux.Hooks.
+func (r *recorder) Fault(lt *linux.Thread, s *x86.Stop) {
+	t := lt.Rec.(*thread)
+	r.put(t.stream, lt.CPU.Count, &traces.Packet{Kind: traces.Fault, Vector: s.Vector, Addr: s.Addr, Code: int32(s.Code)})
+}
+
+// Orderable serves x86.Env.
+func (r *recorder) Orderable(c *x86.CPU, addr uint64, size int) {
+	if r.p.PreemptAtomic(r.cur.t) {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield})
+	}
+	if r.err != nil {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: r.err})
+	}
+	r.event(r.cur, &traces.Packet{Kind: traces.Order})
+	if size > 0 {
+		r.atomics[atomicOperand{addr, size}] = struct{}{}
+	}
+}
+
+// Nondet serves x86.Env.
+func (r *recorder) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
+	r.p.Nondet(r.cur.t, what, dst, size)
+	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Nondet, What: uint8(what), Regs: x86.NondetRegs(c, what, dst)})
+}
+
+func objects(in []linux.Object) []traces.Object {
+	var out []traces.Object
+	for _, o := range in {
+		out = append(out, traces.Object{Kind: uint8(o.Kind), ID: o.ID})
+	}
+	return out
+}
+
+func ranges(in []linux.Range) []traces.Range {
+	var out []traces.Range
+	for _, g := range in {
+		out = append(out, traces.Range{Addr: uint64(g.Addr), N: g.N})
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package record
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/linux"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+const (
+	pageShift    = 12
+	linesPerPage = linux.PageSize / hwmodel.LineSize
+)
+
+// Line serves x86.Memory: it is what happens when the running thread's window
+// doesn't answer.
+func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
+	f, stop := r.as.Translate(line/linesPerPage, write)
+	if stop != nil {
+		x86.Raise(stop)
+	}
+	if write && f.Code {
+		r.as.CodeWritten(f)
+	}
+	i := line % linesPerPage
+	l := &f.HW[i]
+	p := unsafe.Pointer(&f.Data[i*hwmodel.LineSize])
+	t := r.cur
+	may := r.m.Access(r.unit, l, line, write)
+	if !t.know.Known(line, l) {
+		if err := r.w.PutImport(t.stream, c.InstrCount(), line, (*[hwmodel.LineSize]byte)(p)); err != nil {
+			r.failed(err)
+			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
+		}
+		t.know.Learn(line, l)
+	}
+	if write {
+		r.m.Claim(t.know, line, l)
+	}
+	if l.Touch(t.stream, line, write) {
+		r.share(line, l)
+	}
+	r.win.Allow(line, p, write && may && !f.Code)
+	return p
+}
+
+// share notes that threads share a line.
+func (r *recorder) share(line uint64, l *hwmodel.Line) {
+	r.shared.Add(line)
+	r.shared.Add(l.Home())
+}
+
+// KernelWrite implements linux.Hooks.
+func (r *recorder) KernelWrite(t *linux.Thread, addr emulate.Addr, f *linux.Frame, off, n int) {
+	if n <= 0 {
+		return
+	}
+	first := off / hwmodel.LineSize
+	last := (off + n - 1) / hwmodel.LineSize
+	for i := first; i <= last; i++ {
+		l := &f.HW[i]
+		r.m.Invalidate(l)
+		if t != nil {
+			line := addr.Page()*linesPerPage + uint64(i)
+			if l.Touch(uint32(t.ID), line, true) {
+				r.share(line, l)
+			}
+		}
+	}
+}
+
+// kernelRead notes what the kernel read on a thread's behalf.
+func (r *recorder) kernelRead(t *linux.Thread, reads []linux.Range) {
+	for _, g := range reads {
+		if g.N == 0 {
+			continue
+		}
+		end := (uint64(g.Addr) + g.N - 1) >> hwmodel.LineShift
+		for line := g.Addr.Line(); line <= end; {
+			f, stop := r.as.Translate(line/linesPerPage, false)
+			next := (line/linesPerPage + 1) * linesPerPage
+			if stop != nil {
+				line = next
+				continue
+			}
+			for ; line < next && line <= end; line++ {
+				l := &f.HW[line%linesPerPage]
+				if l.Touch(uint32(t.ID), line, false) {
+					r.share(line, l)
+				}
+			}
+		}
+	}
+}
+
+// FrameChange implements linux.Hooks.
+func (r *recorder) FrameChange(page uint64, old *linux.Frame) { r.m.DropPage(page) }
+
+// FrameCode implements linux.Hooks: nobody may write the frame's lines without
+// asking.
+func (r *recorder) FrameCode(page uint64, f *linux.Frame) {
+	for i := range f.HW {
+		r.m.Invalidate(&f.HW[i])
+	}
+	r.m.DropPage(page)
+}
+
+// Map implements linux.Hooks.
+func (r *recorder) Map(m linux.Mapping) {
+	r.put(0, 0, &traces.Packet{Kind: traces.Map, Min: r.min, Addr: uint64(m.Addr), N: m.N, Prot: int32(m.Prot),
+		Shared: m.Shared, Path: m.Path, Offset: m.Offset, Alias: m.Alias, AliasOffset: m.AliasOffset})
+}
+
+// Unmap implements linux.Hooks.
+func (r *recorder) Unmap(addr emulate.Addr, n uint64) {
+	r.dropRange(addr, n)
+	r.put(0, 0, &traces.Packet{Kind: traces.Unmap, Min: r.min, Addr: uint64(addr), N: n})
+}
+
+// Protect implements linux.Hooks.
+func (r *recorder) Protect(addr emulate.Addr, n uint64, prot int) {
+	r.dropRange(addr, n)
+	r.put(0, 0, &traces.Packet{Kind: traces.Protect, Min: r.min, Addr: uint64(addr), N: n, Prot: int32(prot)})
+}
+
+// dropRange drops the tags of a range of pages.
+func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
+	const few = 32 // pages; beyond, it is cheaper to drop everything
+	if n > few<<pageShift {
+		for u := range r.cfg.Cores {
+			r.m.Window(u).Clear()
+		}
+		return
+	}
+	for page := addr.Page(); page < (uint64(addr)+n+linux.PageSize-1)>>pageShift; page++ {
+		r.m.DropPage(page)
+	}
+}
+
+// Module implements linux.Hooks.
+func (r *recorder) Module(m linux.Module) {
+	r.put(0, 0, &traces.Packet{Kind: traces.Module, Min: r.min, Path: m.Path, Addr: uint64(m.Base),
+		BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
+}
+
+// Code serves x86.Memory. The page's content goes to the process stream when
+// it is first decoded and when it has changed since.
+func (r *recorder) Code(c *x86.CPU, pc uint64) []byte {
+	page := pc >> pageShift
+	b := r.as.Code(pc &^ (linux.PageSize - 1))
+	old, had := r.code[page]
+	if bytes.Equal(b, old) {
+		if b == nil {
+			return nil
+		}
+		return b[pc%linux.PageSize:]
+	}
+	if had {
+		// A replay of this thread must notice at this very instruction: it does
+		// so at orderable events.
+		r.min++
+	}
+	r.code[page] = append([]byte(nil), b...)
+	r.put(0, 0, &traces.Packet{Kind: traces.Code, Min: r.min, Addr: page << pageShift, Bytes: b})
+	if had {
+		r.event(r.cur, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit)})
+		r.event(r.cur, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit), In: true})
+	}
+	if b == nil {
+		return nil
+	}
+	return b[pc%linux.PageSize:]
+}

@@ -1,0 +1,218 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/linux"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+// A Result says what was recorded.
+type Result struct {
+	Status       int // exit status, if Signal is 0
+	Signal       int // signal that killed the guest, 0 if none did
+	Instructions uint64
+	Threads      int
+	Events       uint64 // orderable events
+	Bytes        int64  // of the trace
+	KeyFrames    int
+}
+
+// An Error says that a recording ended before the guest did. What was recorded
+// up to there is in the trace.
+type Error struct {
+	Position emulate.Position // of the thread that ran last
+	PC       emulate.Addr
+	Err      error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("record: at position %v, pc %v: %v", e.Position, e.PC, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// A recorder is the linux.Hooks of one recording.
+type recorder struct {
+	cfg Config
+	w   *traces.Writer
+	m   *hwmodel.Machine
+	p   *linux.Process
+	as  *linux.AddressSpace
+
+	cur  *thread // who runs, on unit, with win
+	unit int
+	win  *hwmodel.Window
+	last []*thread // by unit: whose tags its window holds
+
+	min      uint64 // the last orderable event
+	shared   hwmodel.LineSet
+	atomics  map[atomicOperand]struct{}
+	code     map[uint64][]byte // pages of code as in the trace
+	stateBuf []byte
+	err      error // the first failure to write
+	once     sync.Once
+
+	keyEvery, hashEvery uint64
+	threads             int
+	instructions        uint64
+}
+
+type atomicOperand struct {
+	addr uint64
+	size int
+}
+
+// Attach implements linux.Hooks.
+func (r *recorder) Attach(p *linux.Process) { r.p, r.as = p, p.AS }
+
+// Run records a program until it ends or ctx is done. The error, if any, says
+// why the recording ended before the program; the Result is good nevertheless.
+func Run(ctx context.Context, cfg Config) (Result, error) {
+	lc, err := cfg.complete()
+	if err != nil {
+		return Result{}, err
+	}
+	path, err := program(cfg.Argv[0])
+	if err != nil {
+		return Result{}, fmt.Errorf("record: %w", err)
+	}
+	lc.Path = path
+	hw, err := cfg.hardware()
+	if err != nil {
+		return Result{}, fmt.Errorf("record: %w", err)
+	}
+	head, err := header(&cfg, path, hw)
+	if err != nil {
+		return Result{}, err
+	}
+	w, err := traces.Create(cfg.Output, head)
+	if err != nil {
+		return Result{}, err
+	}
+	r := &recorder{cfg: cfg, w: w, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores),
+		atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{},
+		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
+	res, err := r.run(ctx, lc)
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	if st, e := os.Stat(cfg.Output); e == nil {
+		res.Bytes = st.Size()
+	}
+	return res, err
+}
+
+// run executes the guest and puts everything but the index in the trace.
+func (r *recorder) run(ctx context.Context, lc linux.Config) (Result, error) {
+	p, err := linux.New(lc, r.cfg.Argv, r.cfg.Env, r)
+	if err != nil {
+		return Result{}, fmt.Errorf("record: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { r.interrupt(context.Cause(ctx)) })
+	defer stop()
+	st, err := p.Run()
+	if r.err != nil {
+		err = r.err
+	}
+	res := Result{Status: st.Code, Signal: int(st.Signal), Threads: r.threads}
+	if err != nil {
+		err = r.located(err)
+	}
+	res.Instructions, res.Events = r.instructions, r.min
+	r.summarise()
+	if err == nil {
+		r.min++
+		r.put(0, 0, &traces.Packet{Kind: traces.ProcessExit, Min: r.min, Status: int32(st.Code), Signo: int32(st.Signal), Total: r.instructions})
+		err = r.err
+	}
+	return res, err
+}
+
+// interrupt makes the guest stop soon. Any goroutine may call it, more than
+// once.
+func (r *recorder) interrupt(err error) {
+	r.once.Do(func() { r.p.Interrupt(err) })
+}
+
+// located adds to an error where the guest was.
+func (r *recorder) located(err error) error {
+	var e *Error
+	if errors.As(err, &e) || r.cur == nil {
+		return err
+	}
+	t := r.cur
+	c := t.t.CPU
+	return &Error{emulate.Position{Thread: t.t.ID, Sequence: t.min, Steps: c.Count - t.minAt}, emulate.Addr(c.RIP), err}
+}
+
+// program finds the file of a program as a shell would.
+func program(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		if _, err := os.Stat(name); err != nil {
+			return "", err
+		}
+		return name, nil
+	}
+	return exec.LookPath(name)
+}
+
+// header describes the recording.
+func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return traces.Header{}, fmt.Errorf("record: %w", err)
+	}
+	dir := cfg.Dir
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	return traces.Header{
+		Arch: "x86-64", CPULevel: "x86-64-v2", ReadLog: "cache", MemoryModel: "fence", LogMode: "independent",
+		Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
+		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
+		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,
+		ExePath: path, ExeSize: st.Size(), ExeModTime: st.ModTime().UnixNano(),
+	}, nil
+}
+
+// summarise puts what is only known at the end in the process stream.
+func (r *recorder) summarise() {
+	lines := r.shared.Ranges()
+	for first := true; first || len(lines) > 0; first = false {
+		n := min(len(lines), traces.MaxItems)
+		p := &traces.Packet{Kind: traces.Shared}
+		for _, l := range lines[:n] {
+			p.Lines = append(p.Lines, traces.LineRange{First: l.First, N: l.N})
+		}
+		r.put(0, 0, p)
+		lines = lines[n:]
+	}
+	var ops []traces.Range
+	for a := range r.atomics {
+		ops = append(ops, traces.Range{Addr: a.addr, N: uint64(a.size)})
+	}
+	sort.Slice(ops, func(i, j int) bool {
+		return ops[i].Addr < ops[j].Addr || ops[i].Addr == ops[j].Addr && ops[i].N < ops[j].N
+	})
+	for first := true; first || len(ops) > 0; first = false {
+		n := min(len(ops), traces.MaxItems)
+		r.put(0, 0, &traces.Packet{Kind: traces.Atomics, Writes: ops[:n]})
+		ops = ops[n:]
+	}
+	total := r.m.Total()
+	var cs []traces.Counter
+	for _, c := range total.List() {
+		cs = append(cs, traces.Counter{Name: c.Name, Value: c.Value})
+	}
+	r.put(0, 0, &traces.Packet{Kind: traces.Counters, Counters: cs})
+}

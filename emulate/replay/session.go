@@ -1,0 +1,287 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/traces"
+)
+
+// A Session is an open trace: what its process stream says, and the threads
+// that can be replayed. It is safe for concurrent use.
+type Session struct {
+	r       *traces.Reader
+	threads []emulate.ThreadID
+	last    map[emulate.ThreadID]traces.StreamInfo
+
+	code    map[uint64][]codeVersion // by page number, in the order of min
+	recodes []recode                 // in the order of min
+	maps    []mapChange
+	modules []Module
+
+	shared    *LineSet
+	atomics   []traces.Range
+	counters  []traces.Counter
+	exit      *Exit
+	snapshots []Image
+
+	schedOnce sync.Once
+	schedule  []Slice
+	schedErr  error
+}
+
+// A codeVersion is the content of a page of code from an orderable event on.
+type codeVersion struct {
+	min   uint64
+	bytes []byte // empty: nothing can be executed there any more
+}
+
+// A recode says that a page of code changed.
+type recode struct{ min, page uint64 }
+
+// A Module is an ELF image in the guest.
+type Module struct {
+	Min     uint64 // orderable event after which it was mapped
+	Path    string
+	Base    emulate.Addr // what to add to the file's virtual addresses
+	BuildID string       // hexadecimal, empty if it has none
+	Size    int64        // of the file, bytes
+	ModTime int64        // of the file, ns since 1970
+}
+
+// An Exit is how the process ended.
+type Exit struct {
+	Status int
+	Signal int    // 0: none
+	Total  uint64 // instructions of all threads
+}
+
+// An Image is recorded content of memory, from whole-memory snapshots.
+type Image struct {
+	Min  uint64
+	Addr emulate.Addr
+	Data []byte
+}
+
+// Open reads the process stream of a trace. The Session doesn't close r.
+func Open(r *traces.Reader) (*Session, error) {
+	s := &Session{r: r, last: map[emulate.ThreadID]traces.StreamInfo{}, code: map[uint64][]codeVersion{}}
+	h := r.Header()
+	switch {
+	case h.Arch != "x86-64":
+		return nil, fmt.Errorf("replay: the trace is of instruction set %q, expected x86-64", h.Arch)
+	case h.ReadLog != "cache" || h.LogMode != "independent":
+		return nil, fmt.Errorf("replay: read log %q in mode %q isn't supported, expected cache, independent", h.ReadLog, h.LogMode)
+	}
+	for _, st := range r.Streams() {
+		if st.Stream != 0 {
+			id := emulate.ThreadID(st.Stream)
+			s.threads = append(s.threads, id)
+			s.last[id] = st
+		}
+	}
+	cur := r.Cursor(0)
+	var lines []traces.LineRange
+	var haveShared bool
+	for {
+		p, err := cur.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch p.Kind {
+		case traces.Map, traces.Unmap, traces.Protect:
+			s.maps = append(s.maps, changeOf(p))
+		case traces.Module:
+			s.modules = append(s.modules, Module{Min: p.Min, Path: p.Path, Base: emulate.Addr(p.Addr), BuildID: p.BuildID, Size: p.Size, ModTime: p.ModTime})
+		case traces.Code:
+			s.addCode(p)
+		case traces.Shared:
+			haveShared = true
+			lines = append(lines, p.Lines...)
+		case traces.Atomics:
+			s.atomics = append(s.atomics, p.Writes...)
+		case traces.Counters:
+			s.counters = append(s.counters, p.Counters...)
+		case traces.Snapshot:
+			s.snapshots = append(s.snapshots, Image{p.Min, emulate.Addr(p.Addr), append([]byte(nil), p.Bytes...)})
+		case traces.ProcessExit:
+			s.exit = &Exit{Status: int(p.Status), Signal: int(p.Signo), Total: p.Total}
+		}
+	}
+	if haveShared && s.exit != nil {
+		s.shared = NewLineSet(lines)
+	}
+	sort.SliceStable(s.recodes, func(i, j int) bool { return s.recodes[i].min < s.recodes[j].min })
+	return s, nil
+}
+
+func (s *Session) addCode(p *traces.Packet) {
+	num := p.Addr >> PageShift
+	if len(s.code[num]) > 0 {
+		s.recodes = append(s.recodes, recode{p.Min, num})
+	}
+	s.code[num] = append(s.code[num], codeVersion{p.Min, append([]byte(nil), p.Bytes...)})
+}
+
+// Reader returns the trace.
+func (s *Session) Reader() *traces.Reader { return s.r }
+
+// Threads returns the threads of the trace, in the order of their creation.
+func (s *Session) Threads() []emulate.ThreadID {
+	return append([]emulate.ThreadID(nil), s.threads...)
+}
+
+// Last returns the count at the last packet of a thread: how far it can be
+// replayed at most.
+func (s *Session) Last(id emulate.ThreadID) emulate.Count {
+	return emulate.Count(s.last[id].LastCount)
+}
+
+// Modules returns the ELF images that were mapped, in order.
+func (s *Session) Modules() []Module { return append([]Module(nil), s.modules...) }
+
+// Shared returns the lines that two threads touched, one of them by writing,
+// or nil if the trace doesn't say (it was cut off): then any line may be.
+func (s *Session) Shared() *LineSet { return s.shared }
+
+// Atomics returns the operands of all atomic instructions. An incomplete trace
+// has none.
+func (s *Session) Atomics() []traces.Range { return s.atomics }
+
+// Counters returns what the hardware model counted.
+func (s *Session) Counters() []traces.Counter { return s.counters }
+
+// Exit returns how the process ended, nil if the trace was cut off before.
+func (s *Session) Exit() *Exit { return s.exit }
+
+// Images returns the memory snapshots in the trace.
+func (s *Session) Images() []Image { return s.snapshots }
+
+// CodeAt returns the instruction bytes from pc to the end of its page, as they
+// were after orderable event min, or nil if none are recorded. The caller must
+// not change them.
+func (s *Session) CodeAt(pc emulate.Addr, min uint64) []byte {
+	v := s.code[pc.Page()]
+	for i := len(v) - 1; i >= 0; i-- {
+		if v[i].min > min && i > 0 {
+			continue
+		}
+		// The first version also serves what came before it: a page's first
+		// decoding has no event of its own.
+		off := int(uint64(pc) % PageSize)
+		if off >= len(v[i].bytes) {
+			return nil
+		}
+		return v[i].bytes[off:]
+	}
+	return nil
+}
+
+// CodePages returns the numbers of the pages whose code is in the trace, in
+// ascending order.
+func (s *Session) CodePages() []uint64 {
+	var r []uint64
+	for p := range s.code {
+		r = append(r, p)
+	}
+	sort.Slice(r, func(i, j int) bool { return r[i] < r[j] })
+	return r
+}
+
+// A Slice is an uninterrupted stay of a thread on a processing unit: the
+// instructions From to To-1. Slices in the order of Min are the whole
+// execution; no two overlap.
+type Slice struct {
+	Thread   emulate.ThreadID
+	Unit     int
+	From, To emulate.Count
+	Min      uint64 // of the event that began it
+	End      uint64 // of the event that ended it; the thread's last one if it never did
+}
+
+// Schedule returns all slices in the order in which they were executed. The
+// first call reads the whole trace.
+func (s *Session) Schedule() ([]Slice, error) {
+	s.schedOnce.Do(func() { s.schedule, s.schedErr = s.readSchedule() })
+	return s.schedule, s.schedErr
+}
+
+func (s *Session) readSchedule() ([]Slice, error) {
+	var all []Slice
+	for _, id := range s.threads {
+		cur := s.r.Cursor(uint32(id))
+		var open *Slice
+		for {
+			p, err := cur.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case p.Kind == traces.Switch && p.In:
+				if open != nil {
+					return nil, fmt.Errorf("replay: thread %d gets a unit at count %d, min %d, while it has one", id, p.Count, p.Min)
+				}
+				open = &Slice{Thread: id, Unit: int(p.Unit), From: emulate.Count(p.Count), Min: p.Min}
+			case p.Kind == traces.Switch || p.Kind == traces.Exit:
+				if open != nil {
+					open.To, open.End = emulate.Count(p.Count), p.Min
+					all = append(all, *open)
+					open = nil
+				}
+			}
+		}
+		if open != nil {
+			open.To, open.End = s.Last(id), cur.Min()
+			all = append(all, *open)
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Min < all[j].Min })
+	return all, nil
+}
+
+// Locate returns the count of the instruction that a position names.
+func (s *Session) Locate(pos emulate.Position) (emulate.Count, error) {
+	if _, ok := s.last[pos.Thread]; !ok {
+		return 0, fmt.Errorf("replay: position %v: the trace has no thread %d", pos, pos.Thread)
+	}
+	cur := s.r.Cursor(uint32(pos.Thread))
+	keys := cur.KeyFrames()
+	n := sort.Search(len(keys), func(i int) bool { return keys[i].Min > pos.Sequence })
+	// A key frame repeats the number of the event before it.
+	for n > 0 && keys[n-1].Min == pos.Sequence && keys[n-1].Kind == traces.KeyFrame {
+		n--
+	}
+	if n > 0 {
+		if err := cur.Seek(keys[n-1]); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		p, err := cur.Next()
+		if errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("replay: position %v: thread %d has no orderable event %d", pos, pos.Thread, pos.Sequence)
+		}
+		if err != nil {
+			return 0, err
+		}
+		if !p.Kind.HasMin() || p.Kind == traces.KeyFrame {
+			continue
+		}
+		if p.Min == pos.Sequence {
+			return emulate.Count(p.Count + pos.Steps), nil
+		}
+		if p.Min > pos.Sequence {
+			return 0, fmt.Errorf("replay: position %v: thread %d has no orderable event %d", pos, pos.Thread, pos.Sequence)
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+// An Event is why Step returned: a packet that was applied, or a stop that a
+// breakpoint, Watcher or CallSink asked for.
+type Event struct {
+	// Kind is that of the packet; 0 for a stop.
+	Kind traces.Kind
+	// Packet is good until the next step. An Order, SyscallEnter or Fault is
+	// returned before its instruction executes.
+	Packet *traces.Packet
+	// Stop is a StopBreak or StopYield; nil for packets.
+	Stop *x86.Stop
+}
+
+// A Divergence says that a replay didn't do what was recorded.
+type Divergence struct {
+	Position emulate.Position
+	Count    emulate.Count
+	PC       emulate.Addr
+	Expected string
+	Found    string
+}
+
+func (d *Divergence) Error() string {
+	return fmt.Sprintf("replay: divergence at position %v (instruction %d, pc %v): expected %s, found %s",
+		d.Position, d.Count, d.PC, d.Expected, d.Found)
+}
+
+// diverged makes a Divergence at the current instruction.
+func (t *Thread) diverged(expected, format string, args ...any) error {
+	return t.fail(&Divergence{
+		Position: t.Position(), Count: t.Count(), PC: emulate.Addr(t.cpu.RIP),
+		Expected: expected, Found: fmt.Sprintf(format, args...),
+	})
+}
+
+// Step replays up to and including the next packet that Want selects. At the
+// end of the thread's stream it returns io.EOF; Ended tells whether the thread
+// had exited or the trace was cut off. After any other error the thread can
+// only be restarted or restored.
+func (t *Thread) Step() (Event, error) {
+	for {
+		p := t.peek()
+		if t.err != nil {
+			return Event{}, t.err
+		}
+		if p == nil {
+			return Event{}, io.EOF
+		}
+		if p.Count > t.cpu.Count && !t.inCall {
+			stop, err := t.run(p.Count - t.cpu.Count)
+			if err != nil || stop != nil {
+				return Event{Stop: stop}, err
+			}
+			continue
+		}
+		if err := t.apply(p); err != nil {
+			return Event{}, err
+		}
+		if t.Want.Has(p.Kind) {
+			return Event{Kind: p.Kind, Packet: p}, nil
+		}
+	}
+}
+
+// RunTo replays until count instructions have been executed. Packets due at
+// that count aren't applied yet. A stop that a breakpoint, Watcher or CallSink
+// asked for ends it early and is returned. If the stream ends before, it
+// returns io.EOF.
+func (t *Thread) RunTo(count emulate.Count) (*x86.Stop, error) {
+	for t.cpu.Count < uint64(count) {
+		p := t.peek()
+		if t.err != nil {
+			return nil, t.err
+		}
+		if p == nil {
+			return nil, io.EOF
+		}
+		if p.Count > t.cpu.Count && !t.inCall {
+			stop, err := t.run(min(p.Count, uint64(count)) - t.cpu.Count)
+			if err != nil || stop != nil {
+				return stop, err
+			}
+			continue
+		}
+		if err := t.apply(p); err != nil {
+			return nil, err
+		}
+	}
+	return nil, t.err
+}
+
+// Settle applies the packets due at the current count, so that registers and
+// memory are those with which the next instruction executes. It doesn't enter
+// system calls, faults or interrupted instructions.
+func (t *Thread) Settle() error {
+	for !t.inCall {
+		p := t.peek()
+		if t.err != nil || p == nil || p.Count != t.cpu.Count {
+			break
+		}
+		switch p.Kind {
+		case traces.SyscallEnter, traces.Fault, traces.Split, traces.Rep, traces.Exit:
+			return nil
+		}
+		if err := t.apply(p); err != nil {
+			return err
+		}
+	}
+	return t.err
+}
+
+// run executes up to n instructions, none of which a packet is due at. It
+// returns a stop that somebody asked for, nil when all were executed.
+func (t *Thread) run(n uint64) (*x86.Stop, error) {
+	before := t.cpu.Count
+	if t.cpu.Pending().Size != 0 {
+		// The store half of an instruction comes first, and counts it.
+		if stop := t.cpu.FinishSplit(); t.err == nil && stop.Kind != x86.StopLimit {
+			return nil, t.diverged("the store half of a read-modify-write instruction", "%s", describeStop(&stop))
+		}
+		n -= t.cpu.Count - before
+		if t.err == nil && n == 0 {
+			t.stats.Instructions++
+			return nil, nil
+		}
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	stop := t.cpu.Run(n)
+	t.stats.Instructions += t.cpu.Count - before
+	if t.err != nil { // a callback found a divergence
+		return nil, t.err
+	}
+	if err := t.checkDue(); err != nil {
+		return nil, err
+	}
+	switch stop.Kind {
+	case x86.StopLimit:
+		return nil, nil
+	case x86.StopBreak, x86.StopYield:
+		return &stop, nil
+	case x86.StopSyscall:
+		return nil, t.diverged(t.nextPacket(), "system call %d", t.cpu.R[0])
+	}
+	return nil, t.diverged(t.nextPacket(), "%s", describeStop(&stop))
+}
+
+// checkDue says whether what was due at an earlier instruction happened.
+func (t *Thread) checkDue() error {
+	if t.order != 0 && t.cpu.Count > t.orderAt {
+		return t.diverged(fmt.Sprintf("orderable instruction %d at instruction %d", t.order, t.orderAt), "another instruction there")
+	}
+	if t.nondet != nil && t.cpu.Count > t.nondet.count {
+		return t.diverged(fmt.Sprintf("%v at instruction %d", t.nondet.what, t.nondet.count), "another instruction there")
+	}
+	return nil
+}
+
+func (t *Thread) nextPacket() string {
+	p := t.peek()
+	if p == nil {
+		return "the end of the stream"
+	}
+	return fmt.Sprintf("%v packet at instruction %d", p.Kind, p.Count)
+}
+
+func describeStop(s *x86.Stop) string {
+	switch s.Kind {
+	case x86.StopFault:
+		return fmt.Sprintf("fault with vector %d, address %#x, code %#x", s.Vector, s.Addr, s.Code)
+	case x86.StopUnsupported:
+		return fmt.Sprintf("unsupported instruction % x", s.Bytes)
+	case x86.StopYield:
+		return fmt.Sprintf("stop: %v", s.Err)
+	}
+	return s.Kind.String()
+}
+
+// apply does what a due packet says, and fetches the next.
+func (t *Thread) apply(p *traces.Packet) error {
+	t.stats.Packets++
+	if t.order != 0 && p.Kind != traces.Import && p.Kind != traces.Fault && p.Kind != traces.Switch {
+		if err := t.checkDue(); err != nil {
+			return err
+		}
+	}
+	var err error
+	switch p.Kind {
+	case traces.Import:
+		t.stats.Imports++
+		t.importLine(p.Line, p.Data)
+	case traces.Order:
+		t.stats.Orders++
+		t.order, t.orderAt = p.Min, p.Count
+	case traces.Nondet:
+		t.nondet = &nondet{x86.NondetKind(p.What), p.Count, append([]uint64(nil), p.Regs...)}
+	case traces.SyscallEnter:
+		t.stats.Syscalls++
+		err = t.enter(p)
+	case traces.SyscallExit:
+		err = t.leave(p)
+	case traces.Start, traces.Signal, traces.Context:
+		if p.Kind == traces.Signal {
+			t.stats.Signals++
+		}
+		t.inCall = false
+		err = t.setState(p)
+	case traces.Fault:
+		err = t.faulted(p)
+	case traces.KeyFrame:
+		t.stats.KeyFrames++
+		t.stats.Hashes++
+		if t.hash(); !bytes.Equal(t.buf, p.State) {
+			err = t.diverged("the register state of the key frame", "%s", stateDifference(t, p.State))
+		}
+	case traces.Hash:
+		t.stats.Hashes++
+		if h := t.hash(); h != p.Hash {
+			err = t.diverged(fmt.Sprintf("register state with hash %016x", p.Hash), "%016x", h)
+		}
+	case traces.Split:
+		err = t.split(p)
+	case traces.Rep:
+		err = t.diverged("a repeated string instruction interrupted after some iterations", "a replay that can't do that")
+	case traces.Exit:
+		t.inCall = false
+		t.ended = true
+	}
+	if err != nil {
+		return err
+	}
+	if p.Kind.HasMin() && p.Kind != traces.KeyFrame {
+		t.sync(p.Min, p.Count)
+	}
+	t.old = true
+	return nil
+}
+
+// importLine makes the thread's memory hold a line's bytes.
+func (t *Thread) importLine(line uint64, data *[hwmodel.LineSize]byte) {
+	pg := t.writable(line / linesPerPage)
+	pg.known |= 1 << (line & lineInPage)
+	*pg.line(line) = *data
+}
+
+// enter checks that the thread makes the recorded system call.
+func (t *Thread) enter(p *traces.Packet) error {
+	expected := fmt.Sprintf("system call %d with arguments %#x", p.Nr, p.Args)
+	stop := t.cpu.Run(1)
+	if t.err != nil {
+		return t.err
+	}
+	if stop.Kind != x86.StopSyscall {
+		return t.diverged(expected, "%s", describeStop(&stop))
+	}
+	r := &t.cpu.R
+	args := [6]uint64{r[x86.RDI], r[x86.RSI], r[x86.RDX], r[x86.R10], r[x86.R8], r[x86.R9]}
+	if r[x86.RAX] != p.Nr || args != p.Args {
+		return t.diverged(expected, "system call %d with arguments %#x", r[x86.RAX], args)
+	}
+	t.inCall = true
+	return nil
+}
+
+// leave puts a system call's result in the registers.
+func (t *Thread) leave(p *traces.Packet) error {
+	if !t.inCall {
+		return t.diverged("a system call before its exit", "none")
+	}
+	t.inCall = false
+	if len(p.State) > 0 {
+		return t.setState(p)
+	}
+	syscallResult(&t.cpu, p.Ret)
+	if t.cpu.Count != p.Count {
+		return t.diverged(fmt.Sprintf("the call's exit at instruction %d", p.Count), "instruction %d", t.cpu.Count)
+	}
+	return nil
+}
+
+// syscallResult does to the registers what a system call that only returns ret
+// does: RCX and R11 get the return address and flags (Intel SDM volume 2,
+// SYSCALL), and the instruction counts.
+func syscallResult(c *x86.CPU, ret uint64) {
+	c.RIP += 2
+	c.R[x86.RAX] = ret
+	c.R[x86.RCX] = c.RIP
+	c.R[x86.R11] = c.Flags()
+	c.Count++
+}
+
+// A nondet is the result of a non-deterministic instruction.
+type nondet struct {
+	what  x86.NondetKind
+	count uint64
+	regs  []uint64
+}
+
+// A faultDue is the fault that the next instruction must raise.
+type faultDue struct {
+	line  uint64
+	write bool
+	stop  x86.Stop
+}
+
+// faulted checks that the next instruction faults as recorded.
+func (t *Thread) faulted(p *traces.Packet) error {
+	want := x86.Stop{Kind: x86.StopFault, Vector: p.Vector, Addr: p.Addr, Code: uint32(p.Code)}
+	if p.Vector == x86.VecPF {
+		f := &faultDue{line: p.Addr >> hwmodel.LineShift, write: p.Code&2 != 0, stop: want}
+		t.fault = f
+		t.win.Drop(f.line)
+	}
+	stop := t.cpu.Run(1)
+	t.fault = nil
+	t.order, t.nondet = 0, nil
+	if t.err != nil {
+		return t.err
+	}
+	if stop.Kind != x86.StopFault || stop.Vector != p.Vector || stop.Addr != p.Addr {
+		return t.diverged(describeStop(&want), "%s", describeStop(&stop))
+	}
+	return nil
+}
+
+// split executes a read-modify-write instruction whose halves others came
+// between.
+func (t *Thread) split(p *traces.Packet) error {
+	stop := t.cpu.RunSplit()
+	if t.err == nil && t.cpu.Pending().Size == 0 {
+		return t.diverged("the load half of a read-modify-write instruction", "%s", describeStop(&stop))
+	}
+	return t.err
+}
+
+// stateDifference names the registers in which the thread differs from a
+// recorded state.
+func stateDifference(t *Thread, want []byte) string {
+	var c x86.CPU
+	if err := x86.LoadState(&c, want); err != nil {
+		return err.Error()
+	}
+	var out []string
+	for i, v := range t.cpu.R {
+		if v != c.R[i] {
+			out = append(out, fmt.Sprintf("R[%d] %#x instead of %#x", i, v, c.R[i]))
+		}
+	}
+	if t.cpu.RIP != c.RIP {
+		out = append(out, fmt.Sprintf("RIP %#x instead of %#x", t.cpu.RIP, c.RIP))
+	}
+	if a, b := t.cpu.Flags(), c.Flags(); a != b {
+		out = append(out, fmt.Sprintf("flags %#x instead of %#x", a, b))
+	}
+	for i, v := range t.cpu.X {
+		if v != c.X[i] {
+			out = append(out, fmt.Sprintf("XMM%d %#x instead of %#x", i, v, c.X[i]))
+		}
+	}
+	if len(out) == 0 {
+		return "another floating-point state"
+	}
+	return strings.Join(out, ", ")
+}

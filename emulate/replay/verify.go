@@ -1,0 +1,139 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/traces"
+)
+
+// Verified says what a verification replayed and compared.
+type Verified struct {
+	Stats
+	Threads  int
+	Segments int // pieces between key frames, each replayed by itself
+	// CutOff counts threads whose end isn't in the trace.
+	CutOff int
+}
+
+// A segment is a thread's execution from one key frame to the next.
+type segment struct {
+	id   emulate.ThreadID
+	n    int // number of the key frame
+	last bool
+	min  uint64 // at its start
+	len  uint64 // instructions
+}
+
+// segments lists all segments, the longest first.
+func (s *Session) segments() []segment {
+	var all []segment
+	for _, id := range s.threads {
+		keys := s.r.KeyFrames(uint32(id))
+		for i, k := range keys {
+			g := segment{id: id, n: i, last: i == len(keys)-1, min: k.Min, len: s.last[id].LastCount - k.Count}
+			if !g.last {
+				g.len = keys[i+1].Count - k.Count
+			}
+			all = append(all, g)
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].len > all[j].len })
+	return all
+}
+
+// Verify replays every thread, in segments between key frames, and compares
+// all that the trace holds to compare with. workers is the number of segments
+// replayed at a time, 0 for one per host processor. progress, if set, is called
+// now and then, from several goroutines, with the number of instructions
+// replayed so far. The error is that of the divergence that comes first in the
+// order of events.
+func (s *Session) Verify(ctx context.Context, workers int, progress func(done uint64)) (Verified, error) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	queue := s.segments()
+	var (
+		mu    sync.Mutex
+		wg    sync.WaitGroup
+		next  atomic.Int64
+		done  atomic.Uint64
+		total = Verified{Threads: len(s.threads), Segments: len(queue)}
+		first error
+		at    uint64
+	)
+	for range min(workers, len(queue)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(queue) || ctx.Err() != nil {
+					return
+				}
+				g := queue[i]
+				st, cut, err := s.verifySegment(ctx, g, func(n uint64) {
+					d := done.Add(n)
+					if progress != nil {
+						progress(d)
+					}
+				})
+				mu.Lock()
+				total.Stats.add(st)
+				if cut {
+					total.CutOff++
+				}
+				if err != nil && (first == nil || g.min < at) {
+					first, at = err, g.min
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	if first == nil {
+		first = ctx.Err()
+	}
+	return total, first
+}
+
+// verifySegment replays one segment. cut says that the thread's stream ends
+// before the thread does.
+func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint64)) (st Stats, cut bool, err error) {
+	t, err := s.newThread(g.id)
+	if err != nil {
+		return st, false, err
+	}
+	if err := t.StartAt(g.n); err != nil {
+		return st, false, err
+	}
+	t.Want = Kinds(traces.Switch, traces.KeyFrame)
+	reported := uint64(0)
+	for {
+		ev, err := t.Step()
+		if n := t.stats.Instructions; n-reported > 1<<20 {
+			ran(n - reported)
+			reported = n
+			if ctx.Err() != nil {
+				return t.stats, false, nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			ran(t.stats.Instructions - reported)
+			return t.stats, !t.ended, nil
+		}
+		if err != nil {
+			return t.stats, false, err
+		}
+		if ev.Kind == traces.KeyFrame {
+			ran(t.stats.Instructions - reported)
+			return t.stats, false, nil
+		}
+	}
+}
