@@ -142,6 +142,53 @@ func limitsTable() string {
 	return b.String()
 }
 
+// exampleListing is a small trace in hexadecimal, part by part.
+func exampleListing(t *testing.T) string {
+	entries := []entry{
+		{1, Packet{Kind: Start, Thread: 1, Min: 1, State: []byte{0xaa, 0xbb}}},
+		{1, Packet{Kind: Import, Count: 3, Line: 0x1000}},
+		{1, Packet{Kind: Import, Count: 3, Line: 0x1001}},
+		{1, Packet{Kind: Exit, Count: 300, Min: 2, Status: -1}},
+	}
+	entries[1].p.Data = &[LineSize]byte{}
+	entries[2].p.Data = &[LineSize]byte{0: 5, 9: 0xff}
+	b := write(t, Header{Arch: "x86-64", Seed: 7, Argv: []string{"ls", "-l"}}, entries, never)
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	part := func(name string, from, to int) {
+		fmt.Fprintf(&out, "%s\n", name)
+		for ; from < to; from += 16 {
+			fmt.Fprintf(&out, "  %04x  % x\n", from, b[from:min(from+16, to)])
+		}
+	}
+	chunk := int(r.idx.chunks[0].offset)
+	payload := chunk + chunkHeaderSize
+	index := payload + int(r.idx.chunks[0].stored)
+	out.WriteString("```\n")
+	part("header", 0, chunk)
+	part("header of chunk 0", chunk, payload)
+	d := newChunkDecoder(&r.idx.chunks[0], b[payload:index])
+	for d.off < len(d.b) {
+		var p Packet
+		at := d.off
+		if err := d.next(&p); err != nil {
+			t.Fatal(err)
+		}
+		text := p.String()
+		if i := strings.Index(text, " data="); i >= 0 {
+			text = text[:i]
+		}
+		part(text, payload+at, payload+d.off)
+	}
+	part("index", index, len(b)-footerSize)
+	part("footer", len(b)-footerSize, len(b))
+	out.WriteString("```\n")
+	return out.String()
+}
+
 // The tables in docs/trace-format.md are those of the code.
 func TestDocumentIsTrue(t *testing.T) {
 	const name = "../docs/trace-format.md"
@@ -150,7 +197,7 @@ func TestDocumentIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(doc)
-	for mark, table := range map[string]string{"packets": packetsTable(), "header": headerTable(), "encodings": encodingsTable(), "limits": limitsTable()} {
+	for mark, table := range map[string]string{"packets": packetsTable(), "header": headerTable(), "encodings": encodingsTable(), "limits": limitsTable(), "example": exampleListing(t)} {
 		begin, end := "<!-- "+mark+" -->\n", "<!-- /"+mark+" -->"
 		i, j := strings.Index(text, begin), strings.Index(text, end)
 		if i < 0 || j < i {
