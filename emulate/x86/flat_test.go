@@ -140,12 +140,13 @@ func compile(t testing.TB, src, opt string) *program {
 	for _, s := range syms {
 		p.syms[s.Name] = s.Value
 		if strings.HasPrefix(s.Name, "f_") {
-			fmt.Fprintf(&body, "for (unsigned long i = 0; i < 3; i++) printf(\"%s %%lu %%lu\\n\", i, %s(i));\n", s.Name, s.Name)
+			// A process each: what one leaves in memory the next doesn't see.
+			fmt.Fprintf(&body, "for (unsigned long i = 0; i < 3; i++) if (!fork()) { printf(\"%s %%lu %%lu\\n\", i, %s(i)); return 0; } else wait(0);\n", s.Name, s.Name)
 		}
 	}
 	main := filepath.Join(dir, "main.c")
 	abs, _ := filepath.Abs(src)
-	text := fmt.Sprintf("#include \"%s\"\n#include <stdio.h>\nint main(void) {\n%s}\n", abs, body.String())
+	text := fmt.Sprintf("#include \"%s\"\n#include <stdio.h>\n#include <unistd.h>\n#include <sys/wait.h>\nint main(void) {\n%s}\n", abs, body.String())
 	if err := os.WriteFile(main, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -252,14 +252,14 @@ func (c *CPU) xm64(op *Op) uint64 {
 // reg8 returns a byte register; r may be highByte+0..3.
 func (c *CPU) reg8(r uint8) uint8 {
 	if r >= highByte {
-		return uint8(c.R[r-highByte&3] >> 8)
+		return uint8(c.R[(r-highByte)&3] >> 8)
 	}
 	return uint8(c.R[r&31])
 }
 
 func (c *CPU) setReg8(r uint8, v uint8) {
 	if r >= highByte {
-		p := &c.R[r-highByte&3]
+		p := &c.R[(r-highByte)&3]
 		*p = *p&^0xFF00 | uint64(v)<<8
 		return
 	}
