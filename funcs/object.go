@@ -1,0 +1,244 @@
+package funcs
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// An object is an opened ELF file together with its separate debug file.
+type object struct {
+	f       *elf.File
+	path    string
+	loads   []elf.ProgHeader
+	buildID string
+	interp  bool
+	needed  bool
+
+	debugOnce sync.Once
+	debugFile *elf.File // nil: none
+	debugPath string
+}
+
+// openModule opens im's file and checks that it is the one recorded.
+func openModule(ms *Modules, im Image) *Module {
+	m := &Module{Image: im, ms: ms, Kind: moduleKind(im.Path), lo: uint64(im.Base), hi: uint64(im.Base)}
+	if im.Size > 0 {
+		m.hi = m.lo + uint64(im.Size)
+	}
+	if im.Path == "" || strings.HasPrefix(im.Path, "[") {
+		return m
+	}
+	o, err := openObject(im.Path)
+	if err != nil {
+		ms.note("%s: no symbols: %v", im.Path, err)
+		return m
+	}
+	if o.buildID != "" && im.BuildID != "" && o.buildID != im.BuildID {
+		ms.note("%s has changed since the recording (build id %s, recorded %s): its symbols aren't used", im.Path, o.buildID, im.BuildID)
+		return m
+	}
+	if im.BuildID == "" || o.buildID == "" {
+		if st, err := os.Stat(im.Path); err == nil {
+			if im.Size != 0 && st.Size() != im.Size {
+				ms.note("%s has changed since the recording (%d bytes, recorded %d): its symbols aren't used", im.Path, st.Size(), im.Size)
+				return m
+			}
+			if im.ModTime != 0 && st.ModTime().UnixNano() != im.ModTime {
+				ms.note("%s has no build id and was written at another time than the recorded file: its symbols may be wrong", im.Path)
+			}
+		}
+	}
+	m.obj = o
+	lo, hi := ^uint64(0), uint64(0)
+	for _, p := range o.loads {
+		lo = min(lo, p.Vaddr&^0xfff)
+		hi = max(hi, p.Vaddr+p.Memsz)
+	}
+	if o.f.Type == elf.ET_DYN {
+		m.bias = uint64(im.Base) - lo
+	}
+	m.lo, m.hi = lo+m.bias, hi+m.bias
+	m.Static = !o.interp && !o.needed && m.Kind == ModUser
+	return m
+}
+
+func openObject(path string) (*object, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{f: f, path: path}
+	if f.Machine != elf.EM_X86_64 || f.Class != elf.ELFCLASS64 {
+		f.Close()
+		return nil, fmt.Errorf("an ELF file for %v %v, want a 64-bit x86-64 one", f.Class, f.Machine)
+	}
+	for _, p := range f.Progs {
+		switch p.Type {
+		case elf.PT_LOAD:
+			o.loads = append(o.loads, p.ProgHeader)
+		case elf.PT_INTERP:
+			o.interp = true
+		}
+	}
+	if len(o.loads) == 0 {
+		f.Close()
+		return nil, fmt.Errorf("an ELF file without loadable segments")
+	}
+	if l, err := f.ImportedLibraries(); err == nil && len(l) > 0 {
+		o.needed = true
+	}
+	o.buildID = buildID(f)
+	return o, nil
+}
+
+// maxNote bounds the note section that is read for a build id, in bytes.
+const maxNote = 1 << 16
+
+// buildID returns the GNU build id of f in hex, or "".
+func buildID(f *elf.File) string {
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_NOTE || p.Filesz > maxNote {
+			continue
+		}
+		b := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(b, 0); err != nil && err != io.EOF {
+			continue
+		}
+		if id := findBuildID(b); id != "" {
+			return id
+		}
+	}
+	if s := f.Section(".note.gnu.build-id"); s != nil && s.Type == elf.SHT_NOTE && s.Size <= maxNote {
+		if b, err := s.Data(); err == nil {
+			return findBuildID(b)
+		}
+	}
+	return ""
+}
+
+func findBuildID(b []byte) string {
+	for len(b) >= 12 {
+		nameLen, descLen := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+		typ := binary.LittleEndian.Uint32(b[8:])
+		b = b[12:]
+		n := (uint64(nameLen) + 3) &^ 3
+		d := (uint64(descLen) + 3) &^ 3
+		if n+d > uint64(len(b)) {
+			return ""
+		}
+		if typ == 3 && bytes.Equal(b[:nameLen], []byte("GNU\x00")) {
+			return hex.EncodeToString(b[n : n+uint64(descLen)])
+		}
+		b = b[n+d:]
+	}
+	return ""
+}
+
+// separate returns o's separate debug file, or nil. It looks where gdb does:
+// by build id below the debug directories, then by .gnu_debuglink.
+func (m *Module) separate() *elf.File {
+	o := m.obj
+	o.debugOnce.Do(func() {
+		var tried []string
+		if len(o.buildID) > 2 {
+			for _, d := range m.ms.opt.DebugDirs {
+				tried = append(tried, filepath.Join(d, ".build-id", o.buildID[:2], o.buildID[2:]+".debug"))
+			}
+		}
+		name, crc := debugLink(o.f)
+		links := len(tried)
+		if name != "" {
+			dir := filepath.Dir(o.path)
+			tried = append(tried, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
+			for _, d := range m.ms.opt.DebugDirs {
+				tried = append(tried, filepath.Join(d, dir, name))
+			}
+		}
+		for i, p := range tried {
+			f, err := elf.Open(p)
+			if err != nil {
+				if !os.IsNotExist(err) {
+					m.ms.note("%s: debug file %s can't be used: %v", o.path, p, err)
+				}
+				continue
+			}
+			if id := buildID(f); id != "" && o.buildID != "" && id != o.buildID {
+				m.ms.note("%s: debug file %s is for another build (%s, want %s)", o.path, p, id, o.buildID)
+				f.Close()
+				continue
+			}
+			if i >= links && o.buildID == "" && !sameCRC(p, crc) {
+				m.ms.note("%s: debug file %s is for another build (its checksum differs)", o.path, p)
+				f.Close()
+				continue
+			}
+			o.debugFile, o.debugPath = f, p
+			return
+		}
+	})
+	return o.debugFile
+}
+
+func debugLink(f *elf.File) (name string, crc uint32) {
+	s := f.Section(".gnu_debuglink")
+	if s == nil || s.Size > 4096 {
+		return "", 0
+	}
+	b, err := s.Data()
+	if err != nil {
+		return "", 0
+	}
+	i := bytes.IndexByte(b, 0)
+	if i <= 0 {
+		return "", 0
+	}
+	j := (i + 4) &^ 3
+	if j+4 > len(b) {
+		return "", 0
+	}
+	name = string(b[:i])
+	if strings.ContainsRune(name, '/') {
+		return "", 0
+	}
+	return name, f.ByteOrder.Uint32(b[j:])
+}
+
+func sameCRC(path string, want uint32) bool {
+	b, err := os.ReadFile(path)
+	return err == nil && crc32.ChecksumIEEE(b) == want
+}
+
+// bytesAt returns up to n bytes of the file's image at file address a.
+func (o *object) bytesAt(a uint64, n int) []byte {
+	for _, p := range o.f.Progs {
+		if p.Type != elf.PT_LOAD || a < p.Vaddr || a >= p.Vaddr+p.Filesz {
+			continue
+		}
+		b := make([]byte, min(uint64(n), p.Vaddr+p.Filesz-a))
+		k, err := p.ReadAt(b, int64(a-p.Vaddr))
+		if err != nil && err != io.EOF {
+			return nil
+		}
+		return b[:k]
+	}
+	return nil
+}
+
+// executable says whether file address a is in an executable segment.
+func (o *object) executable(a uint64) bool {
+	for _, p := range o.loads {
+		if p.Flags&elf.PF_X != 0 && a >= p.Vaddr && a < p.Vaddr+p.Memsz {
+			return true
+		}
+	}
+	return false
+}
