@@ -182,12 +182,16 @@ func (r *recorder) Orderable(c *x86.CPU, addr uint64, size int) {
 	if r.p.PreemptAtomic(r.cur.t) {
 		x86.Raise(&x86.Stop{Kind: x86.StopYield})
 	}
-	if r.err != nil {
-		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: r.err})
+	r.min++
+	t := r.cur
+	t.min, t.minAt = r.min, c.InstrCount()
+	if err := r.w.PutOrder(t.stream, t.minAt, r.min); err != nil {
+		r.failed(err)
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 	}
-	r.event(r.cur, &traces.Packet{Kind: traces.Order})
-	if size > 0 {
-		r.atomics[atomicOperand{addr, size}] = struct{}{}
+	if op := (atomicOperand{addr, size}); size > 0 && op != r.lastAtomic {
+		r.lastAtomic = op
+		r.atomics[op] = struct{}{}
 	}
 }
 

@@ -21,6 +21,9 @@ const (
 func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	f, stop := r.as.Translate(line/linesPerPage, write)
 	if stop != nil {
+		if stop.Kind == x86.StopFault {
+			stop.Addr = line << hwmodel.LineShift // the processor knows the byte
+		}
 		x86.Raise(stop)
 	}
 	if write && f.Code {

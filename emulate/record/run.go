@@ -54,13 +54,14 @@ type recorder struct {
 	win  *hwmodel.Window
 	last []*thread // by unit: whose tags its window holds
 
-	min      uint64 // the last orderable event
-	shared   hwmodel.LineSet
-	atomics  map[atomicOperand]struct{}
-	code     map[uint64][]byte // pages of code as in the trace
-	stateBuf []byte
-	err      error // the first failure to write
-	once     sync.Once
+	min        uint64 // the last orderable event
+	shared     hwmodel.LineSet
+	atomics    map[atomicOperand]struct{}
+	lastAtomic atomicOperand
+	code       map[uint64][]byte // pages of code as in the trace
+	stateBuf   []byte
+	err        error // the first failure to write
+	once       sync.Once
 
 	keyEvery, hashEvery uint64
 	threads             int
