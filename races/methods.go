@@ -101,3 +101,12 @@ func (d *Detector) Unlock(thread emulate.ThreadID, addr emulate.Addr) {
 	e := Event{Op: OpUnlock, Thread: thread, Addr: addr}
 	d.Feed(&e)
 }
+
+// BlockAt returns the heap block that holds addr now, dead or alive; ID 0 if
+// none does.
+func (d *Detector) BlockAt(addr emulate.Addr) Block {
+	if b := d.blocks.find(uint64(addr)); b != nil {
+		return *b
+	}
+	return Block{}
+}

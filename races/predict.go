@@ -1,0 +1,574 @@
+package races
+
+import (
+	"math/bits"
+
+	"github.com/racesim/racesim/emulate"
+)
+
+// A PredictConfig says how a Predictor works. The zero value is usable.
+type PredictConfig struct {
+	// Locks is the memory of locks. What the lock functions do there is
+	// implied by OpLock and OpUnlock; seen as mere memory it would order all
+	// critical sections as they were recorded.
+	Locks []SyncVar
+	// Sync are synchronisation variables: they order by what is read from
+	// them, and no race on them is reported.
+	Sync []SyncVar
+	// Class is as for a Detector.
+	Class func(emulate.Addr) uint64
+
+	// History is the number of accesses kept per granule and thread (default
+	// 8), Window the number of critical sections kept per lock and thread
+	// (default 1024), MaxTries the number of pairs tried for each pair of
+	// instructions (default 256). What lies beyond isn't predicted.
+	History, Window, MaxTries int
+}
+
+// A Predictor finds sync-preserving races: pairs of conflicting accesses that
+// some reordering of the recording brings next to each other, in which every
+// read sees the write that it saw in the recording, threads do what they did
+// up to there, and the critical sections of each lock that take place do so in
+// the recorded order. Races that happens-before sees are among them; those
+// that it misses because a critical section happened to come in between are
+// the reason for a Predictor.
+//
+// For a pair (e1, e2), the smallest set of events that must have taken place
+// before both is computed: everything before e1 and e2 in their threads,
+// everything that a member depends on (its thread's past, creation, join,
+// message, the write that it reads), and, as long as two critical sections of
+// one lock have begun, all of the earlier one. The pair races if neither of
+// the two is in the set (Mathur, Pavlogiannis, Viswanathan, POPL 2021,
+// lemma 4.1). The set is a vector clock over the order "thread and reads-from".
+//
+// It differs from the paper in being bounded (see PredictConfig), in trying
+// pairs one by one instead of advancing a queue for each pair of threads, and
+// in treating readers' locks like exclusive ones. Accesses by the run-time
+// are left out: neither do they race, nor is there dependence through them. A
+// prediction is a candidate; whether the reordered execution is possible is to
+// be checked by running it.
+type Predictor struct {
+	cfg     PredictConfig
+	now     uint64 // events so far: the recorded order of critical sections
+	threads map[emulate.ThreadID]*predThread
+	slots   []*predThread
+	grans   map[uint64]*predGranule
+	locks   map[emulate.Addr]*predLock
+	// contended are the locks that two threads took: others ask for nothing.
+	contended []*predLock
+	objects   map[Object]clock
+	ignored   map[uint64]uint8 // by granule: bytes of locks
+	syncs     map[uint64]uint8 // by granule: bytes of synchronisation variables
+	tries     map[candidateKey]int
+
+	byKey map[candidateKey]*Candidate
+	list  []*Candidate
+	set   clock // scratch
+}
+
+// A predThread is a thread: knows is what its events so far depend on, with
+// its own number of events at its slot.
+type predThread struct {
+	id       emulate.ThreadID
+	slot     int
+	n        uint32 // own events
+	knows    clock  // replaced, never changed: others refer to it; own entry unused
+	held     []heldSection
+	locks    []emulate.Addr // addresses held; replaced, never changed
+	sections uint32         // critical sections begun
+}
+
+type heldSection struct {
+	lock  *predLock
+	addr  emulate.Addr
+	depth int
+	index int // of the section in lock.sections[slot], plus what was dropped
+}
+
+// A moment is a set of events: all that a thread's first n events depend on.
+type moment struct {
+	slot  int
+	n     uint32
+	knows clock
+}
+
+// A predLock has the critical sections of one lock, by slot, in order.
+type predLock struct {
+	threads []predSections
+	users   int // threads that took it
+}
+
+type predSections struct {
+	dropped int
+	list    []section
+}
+
+// A section is a critical section; end.n is 0 while it lasts.
+type section struct {
+	start uint32 // the acquire's number in its thread
+	at    uint64 // its place in the recording
+	end   moment // of the release
+}
+
+// A predGranule is the history of 8 bytes.
+type predGranule struct {
+	writes []predWrite // the last write to each byte
+	rings  []predRing
+}
+
+type predWrite struct {
+	mask uint8
+	moment
+}
+
+type predRing struct {
+	slot int
+	list []predAccess // the oldest at next once it is full
+	next int
+}
+
+type predAccess struct {
+	Access
+	mask     uint8
+	before   moment // without the access itself
+	locks    []emulate.Addr
+	sections uint32
+}
+
+// NewPredictor returns a Predictor that has seen nothing.
+func NewPredictor(cfg PredictConfig) *Predictor {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&cfg.History, 8)
+	def(&cfg.Window, 1024)
+	def(&cfg.MaxTries, 256)
+	p := &Predictor{cfg: cfg, threads: map[emulate.ThreadID]*predThread{}, grans: map[uint64]*predGranule{},
+		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
+		ignored: map[uint64]uint8{}, syncs: map[uint64]uint8{},
+		tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
+	for _, v := range cfg.Locks {
+		markBytes(p.ignored, uint64(v.Addr), uint64(max(v.Size, 1)))
+	}
+	for _, v := range cfg.Sync {
+		markBytes(p.syncs, uint64(v.Addr), uint64(max(v.Size, 1)))
+	}
+	return p
+}
+
+func markBytes(m map[uint64]uint8, a, n uint64) {
+	for end := a + n; a < end; a = a&^7 + 8 {
+		m[a>>granuleShift] |= uint8(byteMask(a&7, min(end-a&^7, 8)))
+	}
+}
+
+// Candidates lists what was found, in the order of discovery; their Reason is
+// Predicted.
+func (p *Predictor) Candidates() []*Candidate { return p.list }
+
+// Feed takes the next event. The event is the caller's again when Feed
+// returns.
+func (p *Predictor) Feed(e *Event) {
+	p.now++
+	switch e.Op {
+	case OpAccess:
+		if e.Flags&Internal == 0 {
+			p.access(e)
+		}
+	case OpAcquire:
+		if e.Scope != ScopeInternal && !p.ofLock(e) {
+			p.learn(p.thread(e.Thread), p.objects[Object{e.Object, e.Value}])
+		}
+	case OpRelease:
+		if e.Scope != ScopeInternal && !p.ofLock(e) {
+			p.post(p.thread(e.Thread), Object{e.Object, e.Value})
+		}
+	case OpThreadStart:
+		t := p.thread(e.Thread)
+		if e.Value != 0 {
+			parent := p.thread(emulate.ThreadID(e.Value))
+			parent.n++
+			p.learnMoment(t, parent.moment())
+		}
+	case OpThreadExit:
+		p.post(p.thread(e.Thread), Object{ObjThread, uint64(e.Thread)})
+	case OpJoin:
+		p.learn(p.thread(e.Thread), p.objects[Object{ObjThread, e.Value}])
+	case OpAlloc, OpReset:
+		p.forget(uint64(e.Addr), e.N)
+	case OpLock:
+		p.lock(e)
+	case OpUnlock:
+		p.unlock(e)
+	}
+}
+
+// ofLock says whether the futex of e is part of a lock.
+func (p *Predictor) ofLock(e *Event) bool {
+	return e.Object == ObjFutex && p.ignored[e.Value>>granuleShift]&(1<<(e.Value&7)) != 0
+}
+
+func (p *Predictor) thread(id emulate.ThreadID) *predThread {
+	t := p.threads[id]
+	if t == nil {
+		t = &predThread{id: id, slot: len(p.slots)}
+		p.threads[id] = t
+		p.slots = append(p.slots, t)
+	}
+	return t
+}
+
+func (t *predThread) moment() moment { return moment{t.slot, t.n, t.knows} }
+
+// learn adds what c has to what t's next events depend on.
+func (p *Predictor) learn(t *predThread, c clock) {
+	own := t.slot < len(c)
+	var mine uint32
+	if own {
+		mine, c[t.slot] = c[t.slot], 0
+	}
+	if t.knows.news(c) {
+		n := append(make(clock, 0, max(len(t.knows), len(c))), t.knows...)
+		n.grow(len(c))
+		n.join(c)
+		t.knows = n
+	}
+	if own {
+		c[t.slot] = mine
+	}
+}
+
+// learnMoment is learn for what m depends on, and m.
+func (p *Predictor) learnMoment(t *predThread, m moment) {
+	if m.slot == t.slot {
+		return
+	}
+	if m.slot < len(t.knows) && t.knows[m.slot] >= m.n {
+		return // what m depends on came along
+	}
+	c := append(p.set[:0], m.knows...)
+	c.grow(m.slot + 1)
+	c[m.slot] = m.n
+	p.set = c
+	p.learn(t, c)
+}
+
+// post makes everything that t did available at o.
+func (p *Predictor) post(t *predThread, o Object) {
+	t.n++
+	c := p.objects[o]
+	c.grow(max(len(t.knows), t.slot+1))
+	c.join(t.knows)
+	c[t.slot] = max(c[t.slot], t.n)
+	p.objects[o] = c
+}
+
+// forget ends the history of the n bytes at a.
+func (p *Predictor) forget(a, n uint64) {
+	if n == 0 {
+		return
+	}
+	first, last := a>>granuleShift, (a+n-1)>>granuleShift
+	if last-first >= uint64(len(p.grans)) {
+		for g := range p.grans {
+			if g >= first && g <= last {
+				delete(p.grans, g)
+			}
+		}
+		return
+	}
+	for g := first; g <= last; g++ {
+		delete(p.grans, g)
+	}
+}
+
+func (p *Predictor) lock(e *Event) {
+	t := p.thread(e.Thread)
+	l := p.locks[e.Addr]
+	if l == nil {
+		l = &predLock{}
+		p.locks[e.Addr] = l
+	}
+	for i := range t.held {
+		if t.held[i].lock == l {
+			t.held[i].depth++
+			return
+		}
+	}
+	t.n++
+	for len(l.threads) <= t.slot {
+		l.threads = append(l.threads, predSections{})
+	}
+	s := &l.threads[t.slot]
+	if s.dropped == 0 && len(s.list) == 0 {
+		if l.users++; l.users == 2 {
+			p.contended = append(p.contended, l)
+		}
+	}
+	t.sections++
+	if len(s.list) >= 2*p.cfg.Window {
+		s.dropped += len(s.list) - p.cfg.Window
+		s.list = append(s.list[:0], s.list[len(s.list)-p.cfg.Window:]...)
+	}
+	t.held = append(t.held, heldSection{l, e.Addr, 1, s.dropped + len(s.list)})
+	s.list = append(s.list, section{start: t.n, at: p.now})
+	t.locks = append(t.locks[:len(t.locks):len(t.locks)], e.Addr)
+}
+
+func (p *Predictor) unlock(e *Event) {
+	t := p.thread(e.Thread)
+	for i := range t.held {
+		h := &t.held[i]
+		if h.addr != e.Addr {
+			continue
+		}
+		if h.depth--; h.depth > 0 {
+			return
+		}
+		t.n++
+		s := &h.lock.threads[t.slot]
+		if j := h.index - s.dropped; j >= 0 {
+			s.list[j].end = t.moment()
+		}
+		t.held = append(t.held[:i], t.held[i+1:]...)
+		t.locks = nil
+		for _, o := range t.held {
+			t.locks = append(t.locks, o.addr)
+		}
+		return
+	}
+}
+
+// access handles one access, granule by granule.
+func (p *Predictor) access(e *Event) {
+	t := p.thread(e.Thread)
+	t.n++
+	before := t.moment()
+	before.n--
+	v := e.Value
+	for a, end := uint64(e.Addr), uint64(e.Addr)+e.N; a < end; {
+		next := min(a&^7+8, end)
+		p.piece(t, a, uint8(byteMask(a&7, next-a&^7)), before, e, v)
+		if v >>= 8 * (next - a) & 63; next-a == 8 {
+			v = 0
+		}
+		a = next
+	}
+}
+
+// piece handles what an access does to the bytes m of a's granule.
+func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Event, v uint64) {
+	k := a >> granuleShift
+	m &^= p.ignored[k]
+	if m == 0 {
+		return
+	}
+	if e.Flags&Atomic != 0 {
+		p.syncs[k] |= m
+	}
+	g := p.grans[k]
+	if g == nil {
+		g = &predGranule{}
+		p.grans[k] = g
+	}
+	if data := m &^ p.syncs[k]; data != 0 {
+		low := bits.TrailingZeros8(data)
+		x := predAccess{Access: Access{Thread: t.id, Addr: emulate.Addr(a&^7 + uint64(low)), Size: bits.Len8(data) - low,
+			Kind: e.Kind, Kernel: e.Flags&Kernel != 0, PC: e.PC, Ctx: e.Ctx, Count: e.Count, Value: v},
+			mask: data, before: before, locks: t.locks, sections: t.sections}
+		p.compare(g, &x)
+		p.keep(g, &x)
+	}
+	if e.Kind == Read || e.Kind == Update {
+		for i := range g.writes {
+			if g.writes[i].mask&m != 0 {
+				p.learnMoment(t, g.writes[i].moment)
+			}
+		}
+	}
+	if e.Kind == Write || e.Kind == Update {
+		keep := g.writes[:0]
+		for _, w := range g.writes {
+			if w.mask &^= m; w.mask != 0 {
+				keep = append(keep, w)
+			}
+		}
+		g.writes = append(keep, predWrite{m, t.moment()})
+	}
+}
+
+// keep enters x into the ring of its thread, unless it is there already: the
+// same access again with nothing learnt and no lock taken since.
+func (p *Predictor) keep(g *predGranule, x *predAccess) {
+	var r *predRing
+	for i := range g.rings {
+		if g.rings[i].slot == x.before.slot {
+			r = &g.rings[i]
+		}
+	}
+	if r == nil {
+		g.rings = append(g.rings, predRing{slot: x.before.slot})
+		r = &g.rings[len(g.rings)-1]
+	}
+	for i := range r.list {
+		o := &r.list[i]
+		if o.PC == x.PC && o.mask == x.mask && o.Kind == x.Kind && sameSlice(o.before.knows, x.before.knows) &&
+			o.sections == x.sections && len(o.locks) == len(x.locks) {
+			return
+		}
+	}
+	if len(r.list) < p.cfg.History {
+		r.list = append(r.list, *x)
+		return
+	}
+	r.list[r.next] = *x
+	r.next = (r.next + 1) % len(r.list)
+}
+
+// sameSlice says whether a and b are the same memory.
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// compare looks for races of x with earlier accesses by other threads.
+func (p *Predictor) compare(g *predGranule, x *predAccess) {
+	for i := range g.rings {
+		r := &g.rings[i]
+		if r.slot == x.before.slot {
+			continue
+		}
+		for j := range r.list {
+			o := &r.list[j]
+			if o.mask&x.mask == 0 || o.Kind == Read && x.Kind == Read || shareLock(o.locks, x.locks) {
+				continue
+			}
+			p.try(o, x)
+		}
+	}
+}
+
+func shareLock(a, b []emulate.Addr) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// try reports first and second if they race.
+func (p *Predictor) try(first, second *predAccess) {
+	key := candidateKey{pc1: first.PC, kind1: first.Kind, pc2: second.PC, kind2: second.Kind, reason: Predicted}
+	if key.pc1 > key.pc2 || key.pc1 == key.pc2 && key.kind1 > key.kind2 {
+		key.pc1, key.kind1, key.pc2, key.kind2 = key.pc2, key.kind2, key.pc1, key.kind1
+	}
+	low := bits.TrailingZeros8(first.mask & second.mask)
+	addr := second.Addr&^7 + emulate.Addr(low)
+	if p.cfg.Class != nil {
+		key.class = p.cfg.Class(addr)
+	}
+	if c := p.byKey[key]; c != nil {
+		c.Count++
+		return
+	}
+	if p.tries[key] >= p.cfg.MaxTries {
+		return
+	}
+	p.tries[key]++
+	if !p.races(first, second) {
+		return
+	}
+	c := &Candidate{ID: len(p.list), Reason: Predicted, Order: ScopeUser, Count: 1, First: first.Access, Second: second.Access,
+		Addr: addr, Size: bits.Len8(first.mask&second.mask) - low, Samples: []Pair{{first.Access, second.Access}}}
+	p.byKey[key] = c
+	p.list = append(p.list, c)
+}
+
+// races computes the set of events that must come before both accesses and
+// says whether it has neither of them.
+func (p *Predictor) races(x, y *predAccess) bool {
+	s := p.set[:0]
+	for range p.slots {
+		s = append(s, 0)
+	}
+	p.set = s
+	include := func(m moment) bool {
+		old := s[m.slot]
+		changed := s.join(m.knows)
+		if m.n > old {
+			s[m.slot] = max(s[m.slot], m.n)
+			changed = true
+		}
+		return changed
+	}
+	has := func(a *predAccess) bool { return s[a.before.slot] > a.before.n }
+	include(x.before)
+	include(y.before)
+	for changed := true; changed; {
+		if has(x) || has(y) {
+			return false
+		}
+		changed = false
+		for _, l := range p.contended {
+			ok, more := p.close(l, s, include)
+			if !ok {
+				return false
+			}
+			changed = changed || more
+		}
+	}
+	return true
+}
+
+// close adds what lock l asks for: of the critical sections that the set s has
+// begun, all but the one that began last must be complete. ok is false if that
+// can't be: a section was never left, or is too old to be known.
+func (p *Predictor) close(l *predLock, s clock, include func(moment) bool) (ok, changed bool) {
+	var last *section
+	for slot := range l.threads {
+		c, known := l.threads[slot].before(s[slot])
+		if !known {
+			return false, false
+		}
+		if c == nil {
+			continue
+		}
+		if last == nil {
+			last = c
+			continue
+		}
+		earlier := c
+		if c.at > last.at {
+			earlier, last = last, c
+		}
+		if earlier.end.n == 0 {
+			return false, false
+		}
+		if include(earlier.end) {
+			changed = true
+		}
+	}
+	return true, changed
+}
+
+// before returns the last section that begins within the first n events of its
+// thread, nil if none does. It isn't known if sections were dropped there.
+func (s *predSections) before(n uint32) (c *section, known bool) {
+	lo, hi := 0, len(s.list)
+	for lo < hi {
+		m := (lo + hi) / 2
+		if s.list[m].start <= n {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo == 0 {
+		return nil, s.dropped == 0 || n == 0
+	}
+	return &s.list[lo-1], true
+}
