@@ -54,7 +54,7 @@ func (d *inst) decode() (f *form, err error) {
 	for _, f = range l {
 		if f.matches(d) {
 			d.takeImms(f)
-			if d.lock && !(lockable[f.mnem] && d.hasModRM && d.mod != 3) {
+			if d.lock && !(lockable[f.mnem] && d.hasModRM && d.mod != 3 && f.toRM()) {
 				return nil, errBadLock
 			}
 			return f, nil

@@ -4,9 +4,12 @@ package x86
 func (op *Op) next() uint64 { return op.pc + uint64(op.len) }
 
 func (c *CPU) call(op *Op, target uint64) {
-	c.push(op, 8, op.next())
+	sp := c.R[RSP] - 8
+	c.st64(op, sp, op.next()) // done even if the target turns out to be no address
+	c.target(op, target)
+	c.R[RSP] = sp
 	if c.Calls != nil {
-		c.Calls.Call(c, op.pc, target, c.R[RSP])
+		c.Calls.Call(c, op.pc, target, sp)
 	}
 	c.RIP = target
 }
@@ -15,7 +18,7 @@ func execCallRel(c *CPU, op *Op) { c.call(op, uint64(op.imm)) }
 func execCallInd(c *CPU, op *Op) { c.call(op, c.rm64(op)) }
 
 func execRet(c *CPU, op *Op) {
-	t := c.ld64(op, c.R[RSP])
+	t := c.target(op, c.ld64(op, c.R[RSP]))
 	c.R[RSP] += 8 + uint64(uint16(op.imm))
 	if c.Calls != nil {
 		c.Calls.Ret(c, op.pc, t, c.R[RSP])
@@ -24,7 +27,16 @@ func execRet(c *CPU, op *Op) {
 }
 
 func execJmpRel(c *CPU, op *Op) { c.RIP = uint64(op.imm) }
-func execJmpInd(c *CPU, op *Op) { c.RIP = c.rm64(op) }
+func execJmpInd(c *CPU, op *Op) { c.RIP = c.target(op, c.rm64(op)) }
+
+// target checks an indirect branch's target; the branch itself faults if it is
+// no address.
+func (c *CPU) target(op *Op, t uint64) uint64 {
+	if !canonical(t) {
+		c.raise(op, VecGP)
+	}
+	return t
+}
 
 func (c *CPU) branch(op *Op, taken bool) {
 	if taken {

@@ -46,16 +46,13 @@ func (c *CPU) shift(op *Op, k, n uint8) {
 }
 
 // shifted returns the result of SHL, SHR or SAR of a by n, which isn't 0, and
-// CF and OF in bit 0. For counts above one OF is what Intel processors give.
+// CF and OF in bit 0. OF, which the manual leaves undefined for counts above
+// one, is what it would be for a count of one, as on Intel processors.
 func shifted(k, size uint8, a uint64, n uint) (r, cf, of uint64) {
 	w := 8 * uint(size)
 	switch k {
 	case shSHR:
-		r, cf = a>>n, a>>(n-1)
-		of = (r<<1 ^ r) >> (w - 1) & 1
-		if n == 1 {
-			of = a >> (w - 1)
-		}
+		r, cf, of = a>>n, a>>(n-1), a>>(w-1)
 	case shSAR:
 		s := sext(a, size)
 		r, cf = uint64(s>>n), uint64(s>>(n-1))
@@ -64,39 +61,38 @@ func shifted(k, size uint8, a uint64, n uint) (r, cf, of uint64) {
 		if n <= w {
 			cf = a >> (w - n)
 		}
-		of = r>>(w-1) ^ cf
+		of = a>>(w-1) ^ a>>(w-2)
 	}
 	return r, cf & 1, of & 1
 }
 
 // rotated is shifted for ROL, ROR, RCL and RCR. A rotation by a multiple of
-// the width still sets CF.
+// the width still sets CF and OF.
 func (c *CPU) rotated(k, size uint8, a uint64, n uint) (r, cf, of uint64) {
 	w := 8 * uint(size)
 	m := ^uint64(0) >> (64 - w)
+	of = a>>(w-1) ^ a>>(w-2)
 	switch k {
 	case shROL:
 		n %= w
 		r = (a<<n | a>>(w-n)) & m
 		cf = r
-		of = r>>(w-1) ^ cf
 	case shROR:
 		n %= w
 		r = (a>>n | a<<(w-n)) & m
 		cf = r >> (w - 1)
-		of = r>>(w-1) ^ r>>(w-2)
+		of = a ^ a>>(w-1)
 	case shRCL:
 		r, cf = a, c.carry()
 		for range n % (w + 1) {
 			r, cf = (r<<1|cf)&m, r>>(w-1)&1
 		}
-		of = r>>(w-1) ^ cf
 	case shRCR:
 		r, cf = a, c.carry()
+		of = cf ^ a>>(w-1)
 		for range n % (w + 1) {
 			r, cf = r>>1|cf<<(w-1), r&1
 		}
-		of = r>>(w-1) ^ r>>(w-2)
 	}
 	return r, cf & 1, of & 1
 }
@@ -123,7 +119,11 @@ func shiftDouble(left, cl bool) handler {
 		r, cf := doubled(left, op.size, a, b, n)
 		c.rmwStore(op, r)
 		w := 8 * uint(op.size)
-		c.setShift(op.size, r, cf&1, (r^a)>>(w-1)&1)
+		of := a>>(w-1) ^ b // as for a count of one
+		if left {
+			of = a>>(w-1) ^ a>>(w-2)
+		}
+		c.setShift(op.size, r, cf&1, of&1)
 	}
 }
 

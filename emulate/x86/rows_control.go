@@ -50,9 +50,9 @@ var _ = register([]row{
 	{enc: "0F 31", mnem: "rdtsc", args: "| eax:w edx:w", fn: nondet(RDTSC)},
 	{enc: "0F 01 F9", mnem: "rdtscp", args: "| eax:w edx:w ecx:w", fn: nondet(RDTSCP)},
 	{enc: "0F 01 D0", mnem: "xgetbv", args: "| eax:w edx:w ecx:r", fn: nondet(XGETBV), cpu: "xsave"},
-	{enc: "0F C7 /6", mnem: "rdrand", args: "rv:w", flags: "w:oszapc", fn: nondetReg(RDRAND), build: regOnly, cpu: "rdrand"},
-	{enc: "0F C7 /7", mnem: "rdseed", args: "rv:w", flags: "w:oszapc", fn: nondetReg(RDSEED), build: regOnly, cpu: "rdseed"},
-	{enc: "F3 0F C7 /7", mnem: "rdpid", args: "r64:w", fn: nondetReg(RDPID), build: regOnly, cpu: "rdpid"},
+	{enc: "0F C7 /6", mnem: "rdrand", args: "rv:w", flags: "w:oszapc", fn: nondetReg(RDRAND), cpu: "rdrand"},
+	{enc: "0F C7 /7", mnem: "rdseed", args: "rv:w", flags: "w:oszapc", fn: nondetReg(RDSEED), cpu: "rdseed"},
+	{enc: "F3 0F C7 /7", mnem: "rdpid", args: "r64:w", fn: nondetReg(RDPID), cpu: "rdpid"},
 
 	{enc: "0F 0D /r", mnem: "prefetchw", args: "m:-", fn: execNop},
 	{enc: "0F 18 /r", mnem: "prefetch", args: "m:-", fn: execNop},
@@ -66,9 +66,9 @@ var _ = register([]row{
 	{enc: "F3 0F 1E FA", mnem: "endbr64", fn: execNop},
 	{enc: "0F 1F /r", mnem: "nop", args: "rmv:-", fn: execNop},
 
-	{enc: "0F AE /5", mnem: "lfence", fn: execNop, build: regOnly},
-	{enc: "0F AE /6", mnem: "mfence", fn: execMfence, build: regOnly},
-	{enc: "0F AE /7", mnem: "sfence", fn: execNop, build: regOnly},
+	{enc: "0F AE E8+i", mnem: "lfence", fn: execNop},
+	{enc: "0F AE F0+i", mnem: "mfence", fn: execMfence},
+	{enc: "0F AE F8+i", mnem: "sfence", fn: execNop},
 	{enc: "NP 0F AE /7", mnem: "clflush", args: "m8:r", fn: execClflush},
 	{enc: "66 0F AE /7", mnem: "clflushopt", args: "m8:r", fn: execClflush, cpu: "clflushopt"},
 	{enc: "66 0F AE /6", mnem: "clwb", args: "m8:r", fn: execClflush, cpu: "clwb"},
@@ -116,13 +116,5 @@ func loops(kind uint8) func(*inst, *Op) {
 	return func(_ *inst, op *Op) {
 		op.aux = kind
 		op.attr |= attrEnd
-	}
-}
-
-// regOnly is for forms that are undefined with a memory operand (whose opcode
-// is another row's).
-func regOnly(d *inst, op *Op) {
-	if d.mod != 3 {
-		op.fn = execUnsupported
 	}
 }

@@ -1909,18 +1909,14 @@ run:
 			v := x << n
 			cf := x >> (32 - n)
 			c.R[op.src&31] = uint64(uint32(v))
-			c.fop, c.fa, c.fb, c.fr = fopShift|2, cf, v>>31^cf, v
+			c.fop, c.fa, c.fb, c.fr = fopShift|2, cf, x>>31^x>>30, v
 			op = nextOp(op)
 			continue
 		case codeShr32IF:
 			x, n := uint64(uint32(c.R[op.src&31])), uint(op.imm)&31
 			v := x >> n
-			of := x >> 31
-			if n > 1 {
-				of = 0
-			}
 			c.R[op.src&31] = v
-			c.fop, c.fa, c.fb, c.fr = fopShift|2, x>>(n-1), of, v
+			c.fop, c.fa, c.fb, c.fr = fopShift|2, x>>(n-1), x>>31, v
 			op = nextOp(op)
 			continue
 		case codeSar32IF:
@@ -2051,18 +2047,14 @@ run:
 			v := x << n
 			cf := x >> (64 - n)
 			c.R[op.src&31] = v
-			c.fop, c.fa, c.fb, c.fr = fopShift|3, cf, v>>63^cf, v
+			c.fop, c.fa, c.fb, c.fr = fopShift|3, cf, x>>63^x>>62, v
 			op = nextOp(op)
 			continue
 		case codeShr64IF:
 			x, n := c.R[op.src&31], uint(op.imm)&63
 			v := x >> n
-			of := x >> 63
-			if n > 1 {
-				of = 0
-			}
 			c.R[op.src&31] = v
-			c.fop, c.fa, c.fb, c.fr = fopShift|3, x>>(n-1), of, v
+			c.fop, c.fa, c.fb, c.fr = fopShift|3, x>>(n-1), x>>63, v
 			op = nextOp(op)
 			continue
 		case codeSar64IF:
@@ -2281,6 +2273,9 @@ run:
 			} else {
 				t = c.missLoad(op, a, 8, Read)
 			}
+			if !canonical(t) {
+				c.raise(op, VecGP)
+			}
 			c.R[RSP] = a + 8 + uint64(op.imm)
 			if c.Calls != nil {
 				c.cur = op
@@ -2290,8 +2285,12 @@ run:
 			c.RIP = t
 			goto indirect
 		case codeJmpR:
+			t := c.R[op.src&31]
+			if !canonical(t) {
+				c.raise(op, VecGP)
+			}
 			c.base += b.n
-			c.RIP = c.R[op.src&31]
+			c.RIP = t
 			goto indirect
 		case codeJmpM:
 			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
@@ -2300,6 +2299,9 @@ run:
 				t = uint64(*(*uint64)(unsafe.Add(e.P, a&lineMask)))
 			} else {
 				t = c.missLoad(op, a, 8, Read)
+			}
+			if !canonical(t) {
+				c.raise(op, VecGP)
 			}
 			c.base += b.n
 			c.RIP = t
