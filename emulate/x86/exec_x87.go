@@ -83,8 +83,13 @@ func (c *CPU) lastOperand(op *Op) {
 		c.F.Op = uint16(b[0]&7)<<8 | uint16(b[1])
 	}
 	c.F.DP = 0
-	if op.attr&attrMem != 0 {
-		c.F.DP = c.ea(op)
+	if op.attr&attrMem != 0 { // the offset, without the segment's base
+		o := *op
+		o.seg = RegZero
+		if o.idx == RegFS || o.idx == RegGS {
+			o.idx = RegZero
+		}
+		c.F.DP = c.ea(&o)
 	}
 }
 

@@ -121,8 +121,9 @@ func (f *FPU) setCC(cc uint16) { f.SW = f.SW&^(swC0|swC2|swC3) | cc }
 
 // compared finishes a comparison.
 func (c *CPU) compared(op *Op, o ordering, exc uint16, pops uint8) {
-	if c.report(op, exc) == 0 {
-		c.F.setCC(o.codes())
+	stay := c.report(op, exc)
+	c.F.setCC(o.codes()) // even if an exception isn't masked
+	if stay == 0 {
 		c.F.popN(pops)
 	}
 }
@@ -181,8 +182,13 @@ func x87CompareFlags(quiet bool, pops uint8) handler {
 			o = e.compare(*f.st(0), *f.st(op.src), quiet)
 			exc = e.exc
 		}
-		if c.report(op, exc) == 0 {
-			c.setAllFlags(o.flags())
+		c1 := f.SW & swC1
+		stay := c.report(op, exc)
+		if exc&swSF == 0 {
+			f.SW |= c1
+		}
+		c.setAllFlags(o.flags())
+		if stay == 0 {
 			f.popN(pops)
 		}
 	}
@@ -260,6 +266,7 @@ func x87Rem(nearest bool) handler {
 	return func(c *CPU, op *Op) {
 		c.checkMF(op)
 		f := &c.F
+		f.SW &^= swC2
 		if f.empty(0) || f.empty(1) {
 			c.underflow(op, 0, 0)
 			return
@@ -268,7 +275,9 @@ func x87Rem(nearest bool) handler {
 		r, cc := e.rem(*f.st(0), *f.st(1), nearest)
 		if c.report(op, e.exc) == 0 {
 			f.set(0, r)
-			f.SW = f.SW&^swCC | cc
+			if cc != noQuotient {
+				f.SW = f.SW&^swCC | cc
+			}
 		}
 	}
 }

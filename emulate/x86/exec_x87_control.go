@@ -11,6 +11,9 @@ func execFNOP(c *CPU, op *Op) {
 	c.F.IP = op.pc
 }
 
+// exec8087 is what the control instructions of the 8087 and 80287 are today.
+func exec8087(c *CPU, op *Op) {}
+
 func execFNINIT(c *CPU, op *Op) { c.F.Init() }
 
 func execFNCLEX(c *CPU, op *Op) {

@@ -44,10 +44,6 @@ func execFBLD(c *CPU, op *Op) {
 func execFLDSTi(c *CPU, op *Op) {
 	c.checkMF(op)
 	f := &c.F
-	if !f.empty(7) {
-		c.pushResult(op, Float80{}, 0) // overflows
-		return
-	}
 	if f.empty(op.src) {
 		if c.report(op, stackUnderflow) == 0 {
 			f.push(fpIndefinite)
@@ -81,8 +77,6 @@ func storeF32(c *CPU, op *Op, v Float80) (uint16, bool) {
 	exc, ok := c.storable(e.exc)
 	if ok {
 		c.st32(op, c.ea(op), r)
-	} else {
-		c.probeStore(op, c.ea(op), 4)
 	}
 	return exc, ok
 }
@@ -93,8 +87,6 @@ func storeF64(c *CPU, op *Op, v Float80) (uint16, bool) {
 	exc, ok := c.storable(e.exc)
 	if ok {
 		c.st64(op, c.ea(op), r)
-	} else {
-		c.probeStore(op, c.ea(op), 8)
 	}
 	return exc, ok
 }
@@ -110,8 +102,6 @@ func storeBCD(c *CPU, op *Op, v Float80) (uint16, bool) {
 	exc, ok := c.storable(e.exc)
 	if ok {
 		c.store80(op, Float80{lo, hi})
-	} else {
-		c.probeStore(op, c.ea(op), 10)
 	}
 	return exc, ok
 }
@@ -131,8 +121,6 @@ func storeInt(truncate bool) fpStore {
 		exc, ok := c.storable(e.exc)
 		if ok {
 			c.st(op, c.ea(op), op.size, uint64(r))
-		} else {
-			c.probeStore(op, c.ea(op), int(op.size))
 		}
 		return exc, ok
 	}
@@ -147,7 +135,6 @@ func x87Store(store fpStore, pops uint8) handler {
 		if f.empty(0) {
 			v, extra = fpIndefinite, stackUnderflow
 			if f.CW&swIE == 0 {
-				c.probeStore(op, c.ea(op), int(op.size))
 				c.report(op, extra)
 				return
 			}
@@ -199,7 +186,7 @@ func x87Cmov(cc uint8) handler {
 			c.underflow(op, 0, 0)
 			return
 		}
-		c.report(op, 0)
+		f.IP = op.pc // C1 stays
 		if c.cond(cc) {
 			f.set(0, *f.st(op.src))
 		}
@@ -222,7 +209,7 @@ func execFDECSTP(c *CPU, op *Op) {
 func x87Free(pops uint8) handler {
 	return func(c *CPU, op *Op) {
 		c.checkMF(op)
-		c.F.IP = op.pc
+		c.report(op, 0)
 		c.F.Full &^= 1 << ((c.F.top + op.src) & 7)
 		c.F.popN(pops)
 	}

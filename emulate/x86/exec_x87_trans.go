@@ -7,6 +7,7 @@ package x86
 func x87Trig(f func(e *fpEnv, a Float80, x *fpNum) Float80) handler {
 	return func(c *CPU, op *Op) {
 		c.checkMF(op)
+		c.F.SW &^= swC2
 		if c.F.empty(0) {
 			c.underflow(op, 0, 0)
 			return
@@ -22,7 +23,6 @@ func x87Trig(f func(e *fpEnv, a Float80, x *fpNum) Float80) handler {
 			r = f(&e, a, &x)
 		}
 		if c.report(op, e.exc) == 0 {
-			c.F.SW &^= swC2
 			c.F.set(0, r)
 		}
 	}
@@ -50,6 +50,9 @@ func (e *fpEnv) sin(a Float80, x *fpNum) Float80 {
 		return a
 	}
 	e.denormals(x, x)
+	if x.exp < tiny {
+		return e.deliverAs(x)
+	}
 	s, _ := sinCos(reduce(x))
 	return e.deliver(s)
 }
@@ -59,6 +62,10 @@ func (e *fpEnv) cos(_ Float80, x *fpNum) Float80 {
 		return fpOne
 	}
 	e.denormals(x, x)
+	if x.exp < tiny {
+		e.exc |= swPE
+		return fpOne
+	}
 	_, c := sinCos(reduce(x))
 	return e.deliver(c)
 }
@@ -69,13 +76,13 @@ func x87TrigPush(f func(e *fpEnv, a Float80, x *fpNum) (r, pushed Float80)) hand
 	return func(c *CPU, op *Op) {
 		c.checkMF(op)
 		fp := &c.F
+		fp.SW &^= swC2
 		if fp.empty(0) || !fp.empty(7) {
 			exc := uint16(stackOverflow)
 			if fp.empty(0) {
 				exc = stackUnderflow
 			}
 			if c.report(op, exc) == 0 {
-				fp.SW &^= swC2
 				fp.set(0, fpIndefinite)
 				fp.push(fpIndefinite)
 			}
@@ -93,7 +100,6 @@ func x87TrigPush(f func(e *fpEnv, a Float80, x *fpNum) (r, pushed Float80)) hand
 			r, p = f(&e, a, &x)
 		}
 		if c.report(op, e.exc) == 0 {
-			fp.SW &^= swC2
 			fp.set(0, r)
 			fp.push(p)
 		}
@@ -105,6 +111,9 @@ func (e *fpEnv) sincos(a Float80, x *fpNum) (r, pushed Float80) {
 		return a, fpOne
 	}
 	e.denormals(x, x)
+	if x.exp < tiny {
+		return e.deliverAs(x), fpOne
+	}
 	s, c := sinCos(reduce(x))
 	r = e.deliver(s)
 	exc := e.exc &^ swC1
@@ -119,6 +128,9 @@ func (e *fpEnv) tan(a Float80, x *fpNum) (r, pushed Float80) {
 		return a, fpOne
 	}
 	e.denormals(x, x)
+	if x.exp < tiny {
+		return e.deliverAs(x), fpOne
+	}
 	s, c := sinCos(reduce(x))
 	return e.deliver(s.div(c)), fpOne
 }
@@ -190,8 +202,10 @@ func (e *fpEnv) f2xm1(a Float80) Float80 {
 	e.denormals(&x, &x)
 	switch {
 	case x.exp >= 0 && x.man == 1<<63 && x.exp == 0 && x.neg:
+		e.exc |= swPE
 		return Float80{1 << 63, bias80 - 1 | 0x8000}
 	case x.exp >= 0:
+		e.exc |= swPE
 		return a
 	}
 	return e.deliver(exp2m1(x.wide()))
@@ -238,7 +252,11 @@ func (e *fpEnv) yl2x(a, b Float80) Float80 {
 	}
 	l, exact := log2(&x)
 	r := l.mul(y.wide())
-	if exact {
+	if exact { // reported as inexact all the same
+		e.exc |= swPE
+		if r.exp < emin80 {
+			e.exc |= swUE
+		}
 		return e.roundPrec(r.neg, r.exp, r.hi, r.lo, 64)
 	}
 	return e.deliver(r)
@@ -257,9 +275,6 @@ func (e *fpEnv) yl2xp1(a, b Float80) Float80 {
 		e.denormals(&x, &y)
 		return fpInf(y.neg)
 	case x.class == fpFinite && y.class == fpIsInf:
-		if x.neg && x.exp >= 0 && !(x.exp == 0 && x.man == 1<<63) {
-			return e.invalid()
-		}
 		e.denormals(&x, &y)
 		return fpInf(y.neg != x.neg)
 	}
@@ -272,7 +287,8 @@ func (e *fpEnv) yl2xp1(a, b Float80) Float80 {
 	if x.exp >= -1 { // outside the range, or near its end: by the logarithm
 		m := w.add(wide{hi: 1 << 63})
 		if m.zero() || m.neg {
-			return b
+			e.exc |= swPE
+			return a
 		}
 		n := fpNum{man: m.hi, exp: m.exp}
 		l, _ := log2(&n)

@@ -91,11 +91,11 @@ var rowsX87 = []row{
 	{enc: "DB C8+i", mnem: "fcmovne", args: "st(i):r | fpu:rw", flags: "r:z", fn: x87Cmov(ccE | 1)},
 	{enc: "DB D0+i", mnem: "fcmovnbe", args: "st(i):r | fpu:rw", flags: "r:cz", fn: x87Cmov(ccBE | 1)},
 	{enc: "DB D8+i", mnem: "fcmovnu", args: "st(i):r | fpu:rw", flags: "r:p", fn: x87Cmov(ccP | 1)},
-	{enc: "DB E0", mnem: "fneni", args: "| fpu:r", fn: execFNOP}, // 8087; does nothing
-	{enc: "DB E1", mnem: "fndisi", args: "| fpu:r", fn: execFNOP},
+	{enc: "DB E0", mnem: "fneni", args: "| fpu:r", fn: exec8087}, // 8087; does nothing
+	{enc: "DB E1", mnem: "fndisi", args: "| fpu:r", fn: exec8087},
 	{enc: "DB E2", mnem: "fnclex", args: "| fpu:rw", fn: execFNCLEX},
 	{enc: "DB E3", mnem: "fninit", args: "| fpu:w", fn: execFNINIT},
-	{enc: "DB E4", mnem: "fnsetpm", args: "| fpu:r", fn: execFNOP}, // 80287; does nothing
+	{enc: "DB E4", mnem: "fnsetpm", args: "| fpu:r", fn: exec8087}, // 80287; does nothing
 	{enc: "DB E8+i", mnem: "fucomi", args: "st(i):r | fpu:rw", flags: "w:oszapc", fn: x87CompareFlags(true, 0)},
 	{enc: "DB F0+i", mnem: "fcomi", args: "st(i):r | fpu:rw", flags: "w:oszapc", fn: x87CompareFlags(false, 0)},
 

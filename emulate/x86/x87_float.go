@@ -221,9 +221,14 @@ func (e *fpEnv) roundTo(neg bool, exp int32, hi, lo uint64, fm fpFormat) (m uint
 	switch {
 	case rexp > fm.emax:
 		e.exc |= swOE
-		if e.unmasked(swOE) && (fm.adjust == 0 || rexp-fm.adjust <= fm.emax) {
-			rexp -= fm.adjust
-			break
+		if e.unmasked(swOE) {
+			if fm.adjust == 0 || rexp-fm.adjust <= fm.emax {
+				rexp -= fm.adjust
+				break
+			}
+			// FSCALE alone can leave even the adjusted range.
+			e.exc |= swPE | swC1
+			return 1 << 63, fm.emax, true
 		}
 		e.exc |= swPE
 		rc := e.rc()
@@ -235,9 +240,20 @@ func (e *fpEnv) roundTo(neg bool, exp int32, hi, lo uint64, fm fpFormat) (m uint
 	case rexp < fm.emin:
 		if e.unmasked(swUE) {
 			e.exc |= swUE
-			if fm.adjust != 0 && rexp+fm.adjust >= fm.emin {
+			switch {
+			case fm.adjust == 0: // a store, which isn't done
+			case rexp+fm.adjust >= fm.emin:
 				rexp += fm.adjust
-				break
+				if inexact {
+					e.exc |= swPE
+					if up {
+						e.exc |= swC1
+					}
+				}
+				return m, rexp, false
+			default: // FSCALE again
+				e.exc |= swPE
+				return 0, fm.emin, false
 			}
 		}
 		hi, lo = shiftRightSticky(hi, lo, uint(fm.emin-exp))

@@ -11,15 +11,15 @@ import "math/bits"
 func (e *fpEnv) rem(a, b Float80, nearest bool) (r Float80, cc uint16) {
 	x, y := unpack(a), unpack(b)
 	if r, ok := e.nan(a, b, &x, &y); ok {
-		return r, 0
+		return r, noQuotient
 	}
 	if x.class == fpIsInf || y.class == fpIsZero {
-		return e.invalid(), 0
+		return e.invalid(), noQuotient
 	}
 	e.denormals(&x, &y)
 	if x.class == fpIsZero || y.class == fpIsInf {
 		if x.denor {
-			return e.normRound(x.neg, x.exp, x.man, 0), 0
+			return e.exact(x.neg, x.exp, x.man), 0
 		}
 		return a, 0
 	}
@@ -70,6 +70,9 @@ func (e *fpEnv) rem(a, b Float80, nearest bool) (r Float80, cc uint16) {
 	}
 	return e.exact(neg, exp, m), quotientBits(q)
 }
+
+// noQuotient, as condition codes, leaves C0 and C3 as they are.
+const noQuotient = 1
 
 func quotientBits(q uint64) (cc uint16) {
 	if q&1 != 0 {
@@ -138,6 +141,9 @@ func (e *fpEnv) scale(a, b Float80) Float80 {
 		if y.neg {
 			n = -n
 		}
+	}
+	if n == 0 { // also a denormal comes back as it is
+		return a
 	}
 	return e.roundPrec(x.neg, x.exp+n, x.man, 0, 64)
 }

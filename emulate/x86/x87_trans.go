@@ -43,6 +43,20 @@ func (e *fpEnv) deliver(r wide) Float80 {
 	return e.roundPrec(r.neg, r.exp, r.hi, r.lo|1, 64)
 }
 
+// tiny is the exponent below which sine and tangent deliver their argument and
+// cosine one, whatever the rounding mode, as processors do.
+const tiny = -68
+
+// deliverAs delivers a itself as an inexact result.
+func (e *fpEnv) deliverAs(a *fpNum) Float80 {
+	r := e.roundPrec(a.neg, a.exp, a.man, 0, 64)
+	e.exc |= swPE
+	if a.exp < emin80 {
+		e.exc |= swUE
+	}
+	return r
+}
+
 // reduce takes a multiple of π/2 off a finite x, |x| < 2^63: x = r + q·π/2 with
 // |r| ≤ π/4, q modulo 4.
 func reduce(x *fpNum) (r wide, q uint64) {

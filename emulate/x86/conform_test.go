@@ -1,0 +1,443 @@
+//go:build linux && amd64
+
+package x86
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/racesim/racesim/hwmodel"
+)
+
+// notComparable lists, with the reason, the instructions that the real
+// processor can't be asked about under ptrace.
+var notComparable = map[string]string{
+	"syscall": "enters the kernel",
+	"cpuid":   "the emulated processor is another one",
+	"rdtsc":   "non-deterministic",
+	"rdtscp":  "non-deterministic",
+	"rdrand":  "non-deterministic",
+	"rdseed":  "non-deterministic",
+	"rdpid":   "non-deterministic",
+	"xgetbv":  "the emulated processor is another one",
+	"int3":    "its trap can't be told from the step's",
+	"int1":    "its trap can't be told from the step's",
+}
+
+// A conformer runs cases on the processor and in the emulator.
+type conformer struct {
+	caseMaker
+	n    *native
+	c    *CPU
+	mem  *testMemory
+	buf  []byte // what the processor's data hold after a step
+	regs syscall.PtraceRegs
+	fp   fpRegs
+
+	inexact int // transcendental results that differ in the last place
+}
+
+// testMemory is the emulator's copy of the child's memory.
+type testMemory struct {
+	code   [codeSize]byte
+	data   [dataSize + 64]byte
+	ro     [roSize + 64]byte
+	noTags bool // install nothing in the window: every access takes the slow way
+}
+
+func aligned(b []byte) []byte {
+	off := -uintptr(unsafe.Pointer(&b[0])) & 63
+	return b[off:]
+}
+
+func (m *testMemory) dataBytes() []byte { return aligned(m.data[:])[:dataSize] }
+func (m *testMemory) roBytes() []byte   { return aligned(m.ro[:])[:roSize] }
+
+// at returns the bytes from a to the end of its region, nil if there are none.
+func (m *testMemory) at(a uint64, write bool) []byte {
+	switch {
+	case a >= dataAddr && a < dataAddr+dataSize:
+		return m.dataBytes()[a-dataAddr:]
+	case a >= roAddr && a < roAddr+roSize && !write:
+		return m.roBytes()[a-roAddr:]
+	case a >= codeAddr && a < codeAddr+codeSize:
+		return m.code[a-codeAddr:]
+	}
+	return nil
+}
+
+func (m *testMemory) Line(c *CPU, line uint64, write bool) unsafe.Pointer {
+	b := m.at(line<<lineShift, write)
+	if b == nil {
+		Raise(&Stop{Kind: StopFault, Vector: VecPF, Addr: line << lineShift})
+	}
+	p := unsafe.Pointer(&b[0])
+	if !m.noTags {
+		c.Win.Allow(line, p, m.at(line<<lineShift, true) != nil)
+	}
+	return p
+}
+
+func (m *testMemory) Code(c *CPU, pc uint64) []byte {
+	if pc < codeAddr || pc >= codeAddr+codeSize {
+		return nil
+	}
+	return m.code[pc-codeAddr : (pc-codeAddr)&^0xfff+0x1000]
+}
+
+func (m *testMemory) Orderable(*CPU, uint64, int)         {}
+func (m *testMemory) Nondet(*CPU, NondetKind, uint8, int) {}
+
+func newConformer(n *native, seed int64) (*conformer, error) {
+	m := &testMemory{}
+	x := &conformer{
+		caseMaker: caseMaker{rand.New(rand.NewSource(seed))},
+		n:         n, mem: m,
+		c:   &CPU{Win: new(hwmodel.Window), Mem: m, Env: m, Blocks: NewBlockCache()},
+		buf: make([]byte, dataSize),
+	}
+	x.Read(m.dataBytes())
+	if err := n.regs(&x.regs); err != nil {
+		return nil, err
+	}
+	return x, n.write(dataAddr, m.dataBytes())
+}
+
+// A verdict is the outcome of one case.
+type verdict struct {
+	skip string // why it wasn't compared
+	diff string // the first difference
+	trap trap
+}
+
+// run executes t from state s in both and compares.
+func (x *conformer) run(t *testCase, s machine) (v verdict, err error) {
+	if t.target != 0 && t.memSize > 0 {
+		for i := range t.memSize { // only what is writable
+			if a := t.target + uint64(i); a >= dataAddr && a < roAddr {
+				b := x.mem.at(a, true)
+				b = b[:min(len(b), t.memSize-i)]
+				x.fillMemory(b, t, &s)
+				if err := x.n.write(a, b); err != nil {
+					return v, err
+				}
+				break
+			}
+		}
+	}
+	if err := x.prepareStack(t, &s); err != nil {
+		return v, err
+	}
+	// The instruction, then a jump to itself, so that the emulator's block goes on.
+	code := append(slices.Clone(t.code), 0xEB, 0xFE)
+	if t.rel32 != nil {
+		x.fixRIP(t, code)
+	}
+	copy(x.mem.code[testPC-codeAddr:], code)
+	if err := x.n.write(testPC, code); err != nil {
+		return v, err
+	}
+	var native machine
+	if v.trap, err = x.native(&s, &native); err != nil {
+		return v, err
+	}
+	emu, stop := x.emulate(t, &s)
+	if stop.Kind == StopUnsupported {
+		v.diff = fmt.Sprintf("processor: %v, emulator: unsupported instruction", v.trap)
+		if !v.trap.stepped() && v.trap.sig == syscall.SIGILL {
+			v.diff = ""
+		}
+		return v, nil
+	}
+	v.diff = x.compare(t, v.trap, &native, &emu, stop)
+	if v.diff != "" { // start afresh
+		return v, x.n.write(dataAddr, x.mem.dataBytes())
+	}
+	return v, nil
+}
+
+// prepareStack sets what POPF takes and where RET goes.
+func (x *conformer) prepareStack(t *testCase, s *machine) error {
+	var mask uint64
+	switch t.f.mnem {
+	case "popf":
+		mask = arithFlags | DF
+	case "ret":
+		mask = 1<<47 - 1
+	default:
+		return nil
+	}
+	b := x.mem.at(s.r[RSP], true)
+	if len(b) < 8 {
+		return nil
+	}
+	v := x.Uint64() & mask
+	binary.LittleEndian.PutUint64(b, v)
+	return x.n.write(s.r[RSP], b[:8])
+}
+
+// fixRIP sets the RIP-relative displacement, which t.rel32 marks, in code.
+func (x *conformer) fixRIP(t *testCase, code []byte) {
+	d := inst{code: t.code, pc: testPC}
+	d.parse()
+	off := d.off + 1
+	binary.LittleEndian.PutUint32(code[off:], uint32(t.target-testPC-uint64(len(t.code))))
+	copy(t.code, code)
+}
+
+// native executes the instruction, all iterations of it.
+func (x *conformer) native(s, after *machine) (t trap, err error) {
+	s.native(&x.regs)
+	if err := x.n.setRegs(&x.regs); err != nil {
+		return t, fmt.Errorf("PTRACE_SETREGS: %w", err)
+	}
+	if err := x.n.setFPRegs(&s.fx); err != nil {
+		return t, fmt.Errorf("PTRACE_SETFPREGS: %w", err)
+	}
+	for range 1000 {
+		if t, err = x.n.step(); err != nil {
+			return t, err
+		}
+		if err := x.n.regs(&x.regs); err != nil {
+			return t, err
+		}
+		if !t.stepped() || x.regs.Rip != s.rip {
+			break
+		}
+	}
+	if err := x.n.fpRegs(&x.fp); err != nil {
+		return t, err
+	}
+	after.fromNative(&x.regs)
+	after.fx = x.fp
+	return t, x.n.read(dataAddr, x.buf)
+}
+
+// emulate executes the instruction in the emulator, in one of its ways.
+func (x *conformer) emulate(t *testCase, s *machine) (after machine, stop Stop) {
+	s.set(x.c)
+	x.mem.noTags = x.chance(3)
+	x.c.Win.Clear()
+	x.c.Blocks.InvalidateAll()
+	op, _, _ := decodeOp(x.mem.Code(x.c, testPC), testPC)
+	limit := uint64(1)
+	if op.attr&attrEnd == 0 && x.chance(2) {
+		limit = 2
+	}
+	stop = x.c.Run(limit)
+	after.get(x.c)
+	return after, stop
+}
+
+// compare returns the first difference.
+func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Stop) string {
+	got := "completed"
+	if stop.Kind != StopLimit {
+		got = fmt.Sprintf("%v, vector %d, address %#x", stop.Kind, stop.Vector, stop.Addr)
+	}
+	if !sameEnd(tr, &stop, t.memSize) {
+		return fmt.Sprintf("processor: %v, emulator: %s", tr, got)
+	}
+	undef := t.f.flags.undef
+	if stop.Kind == StopFault {
+		undef = 0
+		if stop.Vector == VecXM { // flags were set before the trap
+			undef = 0
+		}
+	}
+	if isTranscendental[t.f.mnem] && closeX87(&native.fx, &emu.fx) {
+		x.inexact++
+		emu.fx = native.fx
+	}
+	if stop.Kind == StopFault && t.memSize == 10 {
+		// A store of ten bytes that faults in its second half may have done the first.
+		x.adoptMemory(t)
+	}
+	native.fx[28], native.fx[29], native.fx[30], native.fx[31] = 0, 0, 0, 0
+	if d := native.diff(emu, undef); d != "" {
+		return d
+	}
+	data := x.mem.dataBytes()
+	if t.f.mnem == "pushf" && stop.Kind == StopLimit {
+		if i := native.r[RSP] - dataAddr + 1; i < dataSize {
+			x.buf[i] &^= TF >> 8 // the step's own trap flag
+			x.n.write(dataAddr+i, x.buf[i:i+1])
+		}
+	}
+	if !bytes.Equal(x.buf, data) {
+		for i := range data {
+			if x.buf[i] != data[i] {
+				n := min(16, len(data)-i)
+				return fmt.Sprintf("memory at %#x: processor % x, emulator % x", dataAddr+i, x.buf[i:i+n], data[i:i+n])
+			}
+		}
+	}
+	return ""
+}
+
+// adoptMemory copies the processor's memory operand to the emulator.
+func (x *conformer) adoptMemory(t *testCase) {
+	for i := range t.memSize {
+		if b := x.mem.at(t.target+uint64(i), true); b != nil && t.target+uint64(i) >= dataAddr {
+			b[0] = x.buf[t.target+uint64(i)-dataAddr]
+		}
+	}
+}
+
+// isTranscendental holds the instructions whose results are only promised to
+// within one unit in the last place (SDM volume 1, 8.3.10).
+var isTranscendental = map[string]bool{
+	"fsin": true, "fcos": true, "fsincos": true, "fptan": true, "fpatan": true,
+	"f2xm1": true, "fyl2x": true, "fyl2xp1": true,
+}
+
+// closeX87 says whether the states differ, but only in the last place of ST(0)
+// and ST(1), and C1, which tells the rounding direction.
+func closeX87(s, e *fpRegs) bool {
+	if bytes.Equal(s[:28], e[:28]) && bytes.Equal(s[32:160], e[32:160]) {
+		return false
+	}
+	le := binary.LittleEndian
+	c := *e
+	sw := le.Uint16(s[2:])
+	le.PutUint16(c[2:], le.Uint16(c[2:])&^swC1|sw&swC1)
+	for i := range 2 {
+		o := 32 + 16*i
+		// Exponent and fraction as one number, modulo 2^64, so that a carry counts.
+		num := func(r *fpRegs) uint64 { return uint64(le.Uint16(r[o+8:]))<<63 + le.Uint64(r[o:])<<1>>1 }
+		if d := num(s) - num(&c); d+1 <= 2 {
+			copy(c[o:o+10], s[o:o+10])
+		}
+	}
+	return bytes.Equal(s[:28], c[:28]) && bytes.Equal(s[32:160], c[32:160])
+}
+
+// sameEnd says whether the emulator's stop is what the signal means.
+func sameEnd(t trap, s *Stop, size int) bool {
+	if t.stepped() {
+		return s.Kind == StopLimit
+	}
+	if s.Kind != StopFault {
+		return false
+	}
+	const fromKernel = 0x80 // SI_KERNEL: no address
+	switch t.sig {
+	case syscall.SIGILL:
+		return s.Vector == VecUD
+	case syscall.SIGFPE:
+		return s.Vector == VecDE && t.code == 1 || s.Vector == VecMF || s.Vector == VecXM
+	case syscall.SIGSEGV:
+		if t.code == fromKernel {
+			return s.Vector == VecGP
+		}
+		if size > 16 { // which byte is touched first isn't defined
+			return s.Vector == VecPF && s.Addr-t.addr+uint64(size) < 2*uint64(size)
+		}
+		return s.Vector == VecPF && s.Addr == t.addr
+	case syscall.SIGBUS: // #SS: a stack address that is none
+		return t.code == fromKernel && s.Vector == VecGP || s.Vector == VecAC
+	}
+	return false
+}
+
+// allForms returns all forms of the table, in order of registration.
+func allForms(t testing.TB) []*form {
+	var l []*form
+	for i := range tables {
+		f, err := parseRow(&tables[i])
+		if err != nil {
+			t.Fatalf("row %q %q: %v", tables[i].enc, tables[i].mnem, err)
+		}
+		l = append(l, f)
+	}
+	return l
+}
+
+// TestFormsMatchProcessor executes every form of the instruction table on the
+// real processor and in the emulator. RACESIM_CONFORM is the number of cases
+// per form (default 60), RACESIM_CONFORM_SEED the seed, RACESIM_CONFORM_ONLY a
+// regular expression for the names of the forms to execute.
+func TestFormsMatchProcessor(t *testing.T) {
+	count, seed := envInt(t, "RACESIM_CONFORM", 60), envInt(t, "RACESIM_CONFORM_SEED", 1)
+	only := regexp.MustCompile(os.Getenv("RACESIM_CONFORM_ONLY"))
+	withNative(t, func(n *native) {
+		x, err := newConformer(n, int64(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range allForms(t) {
+			name := f.enc + " " + f.mnem
+			if !only.MatchString(name) {
+				continue
+			}
+			if why, ok := notComparable[f.mnem]; ok {
+				t.Logf("%-28s not compared: %s", name, why)
+				continue
+			}
+			x.Seed(int64(seed) + int64(len(name))<<32)
+			if err := x.form(t, f, name, count); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// form compares count cases of f and reports.
+func (x *conformer) form(t *testing.T, f *form, name string, count int) error {
+	var done, faults, bad, other int
+	x.inexact = 0
+	const show = 3
+	for range count {
+		c := x.make(f)
+		if c == nil {
+			continue
+		}
+		var s machine
+		x.state(&s, c)
+		v, err := x.run(c, s)
+		if err != nil {
+			return fmt.Errorf("% x: %w", c.code, err)
+		}
+		if _, g, _ := decodeOp(c.code, testPC); g == nil || g.row != f.row && g.enc != f.enc {
+			other++ // another row took the bytes; compared all the same
+		}
+		done++
+		if !v.trap.stepped() {
+			faults++
+		}
+		if v.diff != "" {
+			if bad++; bad <= show {
+				t.Errorf("%s: % x: %s\n\t%s", name, c.code, v.diff, s.describe(f))
+			}
+		}
+	}
+	if bad > show {
+		t.Errorf("%s: %d of %d cases differ", name, bad, done)
+	}
+	if x.inexact > 0 {
+		t.Logf("%-28s %d of %d results differ in the last place or in C1", name, x.inexact, done)
+	}
+	t.Logf("%-28s %-44s %d cases, %d faults, %d by other forms, %d differ", name, f.row.args, done, faults, other, bad)
+	return nil
+}
+
+func envInt(t testing.TB, name string, def int) int {
+	s := os.Getenv(name)
+	if s == "" {
+		return def
+	}
+	v, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("%s=%q: want a number", name, s)
+	}
+	return v
+}
