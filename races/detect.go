@@ -30,6 +30,12 @@ type Config struct {
 	// MaxSamples bounds the pairs kept for each candidate (default 4).
 	MaxSamples int
 
+	// Sites is the number of instructions of one thread that are remembered
+	// for each kind of access to a byte (default 3). One is enough to find
+	// that a byte is raced for; more of them tell more of the instructions
+	// that take part.
+	Sites int
+
 	// MaxSlots bounds the threads that take part in vector clocks at one time
 	// (default 4096, at most 65535). When they are used up, the thread that
 	// ended first counts as joined by everyone: see Stats.ForcedJoins.
@@ -75,6 +81,9 @@ type Detector struct {
 func New(cfg Config) *Detector {
 	if cfg.MaxSamples <= 0 {
 		cfg.MaxSamples = 4
+	}
+	if cfg.Sites <= 0 {
+		cfg.Sites = 3
 	}
 	if cfg.MaxSlots <= 0 {
 		cfg.MaxSlots = 4096
@@ -167,6 +176,10 @@ func accessBits(e *Event) uint64 { return uint64(e.Kind-1) | uint64(e.Flags&flag
 
 func popcount(m uint64) int { return bits.OnesCount64(m) }
 
+// maxPC are the bits of an instruction's address that cells keep: user space
+// has no others.
+const maxPC = 1<<48 - 1
+
 // access handles one access. The first lines are the common case: the thread
 // did the same in this epoch already, and nothing conflicted with it since.
 func (d *Detector) access(e *Event) {
@@ -179,8 +192,7 @@ func (d *Detector) access(e *Event) {
 		if g.sync == nil {
 			h := t.head | accessBits(e)<<8 | m
 			for i := range g.cells {
-				if c := &g.cells[i]; c.head == h {
-					c.pc = e.PC<<16 | m<<8
+				if c := &g.cells[i]; c.head == h && c.pc>>16 == e.PC&maxPC {
 					c.count = uint64(e.Count)
 					c.value = e.Value
 					c.ctx = e.Ctx
@@ -264,6 +276,12 @@ func (d *Detector) data(t *thread, g *granule, a, m, orig, b uint64, e *Event, v
 	internal := b & uint64(Internal)
 	kept := 0
 	covered := false
+	sites := d.cfg.Sites
+	for i := range g.cells {
+		if c := &g.cells[i]; c.head&m != 0 && c.slot() == t.slot && (c.bits()^b)&bitsKind == 0 && c.pc>>16 != e.PC&maxPC {
+			sites--
+		}
+	}
 	for i := range g.cells {
 		c := &g.cells[i]
 		gone := false
@@ -275,6 +293,12 @@ func (d *Detector) data(t *thread, g *granule, a, m, orig, b uint64, e *Event, v
 			if c.slot() == t.slot {
 				if (cb^b)&bitsKind != 0 {
 					replace = false
+				} else if c.pc>>16 != e.PC&maxPC {
+					// Another instruction: the oldest makes room.
+					replace = replace && sites <= 0
+					if replace {
+						sites++
+					}
 				} else if c.epoch() == t.epoch && c.head&m == m && cb&uint64(Internal) <= internal && cb&bitStale == 0 {
 					covered = true
 					replace = false

@@ -37,7 +37,8 @@
 // Every 8-byte granule that was touched has a short list of cells: mask of
 // bytes, thread, epoch, kind, and what a report needs. The list is complete in
 // the sense of FastTrack: for each byte, every access that conflicts with some
-// earlier one is reported with at least one of those. A cell is forgotten only
+// earlier one is reported with at least one of those (several, if several
+// instructions made them: Config.Sites). A cell is forgotten only
 // when a later cell conflicts with everything that it could conflict with, or
 // when every live thread is ordered after it.
 //

@@ -561,6 +561,21 @@ var rules = []rule{
 		s.r(3, X)
 		s.w(1, X)
 	}, []string{"2 read - 1 write @ 1000+4", "3 read - 1 write @ 1000+4"}},
+	{"race_check_and_use_are_two_loads", Config{}, func(s *script) {
+		s.start(2, 3)
+		s.r(2, X) // if (p == NULL) …
+		s.r(2, X) // use p
+		s.w(3, X)
+		s.r(2, X)
+		s.r(2, X)
+	}, []string{"2 read - 3 write @ 1000+4", "2 read - 3 write @ 1000+4", "3 write - 2 read @ 1000+4", "3 write - 2 read @ 1000+4"}},
+	{"race_more_instructions_than_are_remembered", Config{Sites: 2}, func(s *script) {
+		s.start(2, 3)
+		for i := 0; i < 10; i++ {
+			s.r(2, X)
+		}
+		s.w(3, X)
+	}, []string{"2 read - 3 write @ 1000+4", "2 read - 3 write @ 1000+4"}},
 	{"norace_detached_threads_in_turn", Config{MaxSlots: 8}, func(s *script) {
 		for i := emulate.ThreadID(2); i < 100; i++ {
 			s.start(i)

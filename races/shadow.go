@@ -16,8 +16,8 @@ const (
 	slabCells    = 1024
 )
 
-// A cell remembers the last access of its kind by one thread to some bytes of
-// one granule. It holds no pointers: the garbage collector skips cells.
+// A cell remembers the last access of its kind by one instruction of one thread
+// to some bytes of one granule. It holds no pointers: the garbage collector skips cells.
 type cell struct {
 	// head is slot<<48 | epoch<<16 | bits<<8 | mask: the same access again in
 	// the same epoch has the same head.
@@ -34,8 +34,7 @@ const (
 	bitStale  = 1 << 5 // it conflicted: the same access again must look anew
 	bitPaired = 1 << 6 // see Access.Paired
 	bitsKind  = 3
-	// bitsWeak are the facts that make a cell weaker when set.
-	bitRead = uint64(Read - 1)
+	bitRead   = uint64(Read - 1)
 )
 
 func (c *cell) mask() uint64  { return c.head & 0xff }
