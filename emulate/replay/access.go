@@ -40,8 +40,14 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		s := t.fault.stop
 		x86.Raise(&s)
 	}
-	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 {
-		t.unknown(line, write)
+	tag := !t.all && (t.observed == nil || !t.observed.Has(line)) && (t.fault == nil || t.fault.line != line)
+	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%256] != 0 || t.q.len() == 0 {
+		if !t.takeImport(line) {
+			tag = tag && !t.q.waits(line)
+			if pg == nil || pg.known>>(line&lineInPage)&1 == 0 {
+				t.unknown(line, write)
+			}
+		}
 		pg = t.mem.find(line / linesPerPage)
 	}
 	own := pg.gen == t.mem.gen
@@ -52,7 +58,7 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		t.invalidate(line / linesPerPage)
 	}
 	p := unsafe.Pointer(pg.line(line))
-	if !t.all && (t.observed == nil || !t.observed.Has(line)) && (t.fault == nil || t.fault.line != line) {
+	if tag {
 		t.win.Allow(line, p, own && !t.codes.has(line/linesPerPage))
 	}
 	return p
@@ -117,11 +123,23 @@ func (c *codePages) add(num uint64) {
 
 // Orderable serves x86.Env: the event must be due now.
 func (t *Thread) Orderable(c *x86.CPU, addr uint64, size int) {
-	if t.order == 0 || t.orderAt != c.InstrCount() {
-		t.raise(t.nextPacket(), "an orderable instruction")
+	n := c.InstrCount()
+	if t.orderOK || t.orderAt != n {
+		w := t.due(n)
+		switch {
+		case w != nil && w.line == noLine:
+			t.stats.Orders++
+			t.order, t.orderAt = w.min, n
+			t.q.pop()
+			t.sync(w.min, n)
+		case t.orderOK && t.orderAt == n && t.order != 0:
+			// A Watcher had stopped the instruction after it asked.
+		default:
+			t.raise(t.nextPacket(), "an orderable instruction")
+		}
 	}
+	t.orderOK = true
 	m := t.order
-	t.order = 0
 	if t.OnOrder != nil {
 		t.OnOrder(t, m, addr, size)
 	}

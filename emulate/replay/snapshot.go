@@ -21,6 +21,8 @@ type Snapshot struct {
 
 	min, minAt     uint64
 	order, orderAt uint64
+	orderOK        bool
+	q              *queue
 	nondet         *nondet
 	inCall, ended  bool
 }
@@ -29,8 +31,12 @@ type Snapshot struct {
 // callback during execution, nor after an error.
 func (t *Thread) Snapshot() *Snapshot {
 	s := &Snapshot{s: t.s, id: t.id, state: t.cpu.State(), count: t.cpu.Count, mem: t.mem.Fork(), cur: t.cur.Clone(),
-		old: t.old, min: t.min, minAt: t.minAt, order: t.order, orderAt: t.orderAt, nondet: t.nondet,
+		old: t.old, min: t.min, minAt: t.minAt, order: t.order, orderAt: t.orderAt, orderOK: t.orderOK, nondet: t.nondet,
 		inCall: t.inCall, ended: t.ended}
+	if t.q.len() > 0 {
+		s.q = new(queue)
+		t.q.copyTo(s.q)
+	}
 	if t.p == nil && !t.old {
 		s.old = true // at the end: fetching finds that out again
 	}
@@ -56,7 +62,11 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.mem = s.mem.share()
 	t.cur = s.cur.Clone()
 	t.p, t.old = t.cur.Packet(), s.old
-	t.order, t.orderAt, t.nondet, t.fault = s.order, s.orderAt, s.nondet, nil
+	t.q.head, t.q.tail, t.q.lines = 0, 0, [256]uint16{}
+	if s.q != nil {
+		s.q.copyTo(&t.q)
+	}
+	t.order, t.orderAt, t.orderOK, t.nondet, t.fault = s.order, s.orderAt, s.orderOK, s.nondet, nil
 	t.inCall, t.ended, t.err = s.inCall, s.ended, nil
 	t.sync(s.min, s.minAt)
 }

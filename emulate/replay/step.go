@@ -52,15 +52,12 @@ func (t *Thread) diverged(expected, format string, args ...any) error {
 // only be restarted or restored.
 func (t *Thread) Step() (Event, error) {
 	for {
-		p := t.peek()
-		if t.err != nil {
-			return Event{}, t.err
+		p, at, err := t.next()
+		if err != nil {
+			return Event{}, err
 		}
-		if p == nil {
-			return Event{}, io.EOF
-		}
-		if p.Count > t.cpu.Count && !t.inCall {
-			stop, err := t.run(p.Count - t.cpu.Count)
+		if at > t.cpu.Count {
+			stop, err := t.run(at - t.cpu.Count)
 			if err != nil || stop != nil {
 				return Event{Stop: stop}, err
 			}
@@ -81,15 +78,12 @@ func (t *Thread) Step() (Event, error) {
 // returns io.EOF.
 func (t *Thread) RunTo(count emulate.Count) (*x86.Stop, error) {
 	for t.cpu.Count < uint64(count) {
-		p := t.peek()
-		if t.err != nil {
-			return nil, t.err
+		p, at, err := t.next()
+		if err != nil {
+			return nil, err
 		}
-		if p == nil {
-			return nil, io.EOF
-		}
-		if p.Count > t.cpu.Count && !t.inCall {
-			stop, err := t.run(min(p.Count, uint64(count)) - t.cpu.Count)
+		if at > t.cpu.Count {
+			stop, err := t.run(min(at, uint64(count)) - t.cpu.Count)
 			if err != nil || stop != nil {
 				return stop, err
 			}
@@ -102,13 +96,49 @@ func (t *Thread) RunTo(count emulate.Count) (*x86.Stop, error) {
 	return nil, t.err
 }
 
+// next returns the next packet that doesn't wait for its instruction, and up
+// to which count the thread can run: if that is where it is, the packet is to
+// be applied.
+func (t *Thread) next() (p *traces.Packet, at uint64, err error) {
+	p = t.fill()
+	now := t.cpu.Count
+	switch {
+	case t.err != nil:
+		return nil, 0, t.err
+	case p != nil && !t.queues(p.Kind):
+		if t.inCall {
+			return p, now, nil
+		}
+		return p, p.Count, nil
+	case p != nil: // the queue is full
+		return p, max(t.q.last().count, now+1), nil
+	case t.q.len() > 0 && t.q.last().count > now:
+		return nil, t.q.last().count, nil
+	}
+	return nil, 0, io.EOF
+}
+
 // Settle applies the packets due at the current count, so that registers and
 // memory are those with which the next instruction executes. It doesn't enter
-// system calls, faults or interrupted instructions.
+// system calls, faults or interrupted instructions, and leaves what belongs to
+// an orderable instruction to it.
 func (t *Thread) Settle() error {
 	for !t.inCall {
-		p := t.peek()
-		if t.err != nil || p == nil || p.Count != t.cpu.Count {
+		p := t.fill()
+		if t.err != nil {
+			break
+		}
+		if t.q.len() > 0 {
+			w := t.q.front()
+			if w.count != t.cpu.Count || w.line == noLine {
+				break
+			}
+			t.stats.Imports++
+			t.importLine(w.line, &w.data)
+			t.q.pop()
+			continue
+		}
+		if p == nil || p.Count != t.cpu.Count {
 			break
 		}
 		switch p.Kind {
@@ -161,7 +191,10 @@ func (t *Thread) run(n uint64) (*x86.Stop, error) {
 
 // checkDue says whether what was due at an earlier instruction happened.
 func (t *Thread) checkDue() error {
-	if t.order != 0 && t.cpu.Count > t.orderAt {
+	if err := t.missed(); err != nil {
+		return err
+	}
+	if !t.orderOK && t.cpu.Count > t.orderAt {
 		return t.diverged(fmt.Sprintf("orderable instruction %d at instruction %d", t.order, t.orderAt), "another instruction there")
 	}
 	if t.nondet != nil && t.cpu.Count > t.nondet.count {
@@ -171,6 +204,9 @@ func (t *Thread) checkDue() error {
 }
 
 func (t *Thread) nextPacket() string {
+	if t.q.len() > 0 {
+		return t.q.front().String()
+	}
 	p := t.peek()
 	if p == nil {
 		return "the end of the stream"
@@ -193,19 +229,22 @@ func describeStop(s *x86.Stop) string {
 // apply does what a due packet says, and fetches the next.
 func (t *Thread) apply(p *traces.Packet) error {
 	t.stats.Packets++
-	if t.order != 0 && p.Kind != traces.Import && p.Kind != traces.Fault && p.Kind != traces.Switch {
-		if err := t.checkDue(); err != nil {
-			return err
-		}
+	err := t.checkDue()
+	if err != nil {
+		return err
 	}
-	var err error
+	switch p.Kind {
+	case traces.Split, traces.Fault, traces.Rep, traces.Import, traces.Order:
+	default:
+		t.takeDue()
+	}
 	switch p.Kind {
 	case traces.Import:
 		t.stats.Imports++
 		t.importLine(p.Line, p.Data)
 	case traces.Order:
 		t.stats.Orders++
-		t.order, t.orderAt = p.Min, p.Count
+		t.order, t.orderAt, t.orderOK = p.Min, p.Count, false
 	case traces.Nondet:
 		t.nondet = &nondet{x86.NondetKind(p.What), p.Count, append([]uint64(nil), p.Regs...)}
 	case traces.SyscallEnter:
@@ -235,7 +274,13 @@ func (t *Thread) apply(p *traces.Packet) error {
 	case traces.Split:
 		err = t.split(p)
 	case traces.Rep:
-		err = t.diverged("a repeated string instruction interrupted after some iterations", "a replay that can't do that")
+		stop, done := t.cpu.RunRep(p.Iter)
+		if t.err != nil {
+			return t.err
+		}
+		if done || stop.Kind != x86.StopLimit {
+			err = t.diverged(fmt.Sprintf("a string instruction interrupted after %d iterations", p.Iter), "%s", describeStop(&stop))
+		}
 	case traces.Exit:
 		t.inCall = false
 		t.ended = true
@@ -327,7 +372,7 @@ func (t *Thread) faulted(p *traces.Packet) error {
 	}
 	stop := t.cpu.Run(1)
 	t.fault = nil
-	t.order, t.nondet = 0, nil
+	t.orderOK, t.nondet = true, nil
 	if t.err != nil {
 		return t.err
 	}

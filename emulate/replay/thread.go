@@ -24,12 +24,14 @@ type Thread struct {
 	cur *traces.Cursor
 	p   *traces.Packet // the next packet, not yet applied; nil at the end
 	old bool           // p was applied: the next is still to be fetched
+	q   queue          // packets before p that wait for their instructions
 
 	min   uint64 // last orderable event
 	minAt uint64 // and the count at which it happened
 
-	order   uint64    // min of an order packet whose instruction is due, 0: none
+	order   uint64    // min of the last order that was applied or asked for
 	orderAt uint64    // its count
+	orderOK bool      // its instruction asked for it
 	nondet  *nondet   // result of a non-deterministic instruction that is due
 	fault   *faultDue // the fault that is due
 	inCall  bool      // between a system call's entry and its exit
@@ -45,8 +47,13 @@ type Thread struct {
 	stats Stats
 	buf   []byte
 
-	// Want selects the kinds of packets that Step returns.
+	// Want selects the kinds of packets that Step returns. It is to be changed
+	// only right after StartAt.
 	Want KindSet
+	// OnImport, if set, is called when a line flows in, while the instruction
+	// that asked for it executes, before the thread's memory is changed.
+	// Imports that Step returns, or that Settle applies, aren't reported.
+	OnImport func(t *Thread, line uint64, data *[hwmodel.LineSize]byte)
 	// OnOrder, if set, is called before each orderable instruction accesses
 	// memory, with the address and size of its operand (size 0: a fence).
 	OnOrder func(t *Thread, min, addr uint64, size int)
@@ -93,9 +100,9 @@ func Kinds(k ...traces.Kind) KindSet {
 // Has says whether k is in the set.
 func (s KindSet) Has(k traces.Kind) bool { return s>>k&1 != 0 }
 
-// DefaultWant is what Step returns unless told otherwise: everything but
-// imports, hashes and other packets without meaning for the guest.
-var DefaultWant = Kinds(traces.Start, traces.Order, traces.SyscallEnter, traces.SyscallExit, traces.Signal,
+// DefaultWant is what Step returns unless told otherwise. Imports and orders
+// aren't among it: to stop at each is slow, see OnImport and OnOrder.
+var DefaultWant = Kinds(traces.Start, traces.SyscallEnter, traces.SyscallExit, traces.Signal,
 	traces.Context, traces.Fault, traces.KeyFrame, traces.Switch, traces.Exit)
 
 // Thread returns a replay of the given thread, at its start.
@@ -144,7 +151,8 @@ func (t *Thread) StartAt(n int) error {
 	}
 	t.win.Clear()
 	t.mem.Forget()
-	t.order, t.nondet, t.fault, t.inCall, t.ended, t.err = 0, nil, nil, false, false, nil
+	t.q.head, t.q.tail, t.q.lines = 0, 0, [256]uint16{}
+	t.order, t.orderOK, t.nondet, t.fault, t.inCall, t.ended, t.err = 0, true, nil, nil, false, false, nil
 	if len(t.s.recodes) > 0 {
 		t.forgetCode()
 	}
@@ -252,6 +260,17 @@ func (t *Thread) Observe(set *LineSet, all bool, w x86.Watcher) {
 // applying them, until f returns false or the stream ends. Packets are good
 // only during the call.
 func (t *Thread) LookAhead(f func(p *traces.Packet) bool) error {
+	var q traces.Packet
+	for i := t.q.head; i != t.q.tail; i++ {
+		w := &t.q.ring[i%queueSize]
+		q = traces.Packet{Kind: traces.Import, Count: w.count, Line: w.line, Data: &w.data}
+		if w.line == noLine {
+			q = traces.Packet{Kind: traces.Order, Count: w.count, Min: w.min}
+		}
+		if !f(&q) {
+			return nil
+		}
+	}
 	if t.peek() == nil {
 		return t.err
 	}

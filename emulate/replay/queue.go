@@ -1,0 +1,162 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+// Imports and orders, by far the most packets, don't interrupt the execution:
+// they wait in a queue until the instruction that they belong to asks for
+// them, because its line has no tag or because it is orderable. One that isn't
+// asked for at its count is a divergence.
+
+// queueSize is the number of packets that may wait, a power of two.
+const queueSize = 256
+
+// A waiting is an import or, with line noLine, an order.
+type waiting struct {
+	count uint64
+	line  uint64
+	min   uint64 // of an order
+	data  [hwmodel.LineSize]byte
+}
+
+const noLine = ^uint64(0)
+
+// A queue is a ring of waiting packets.
+type queue struct {
+	head, tail uint // of the ring; tail-head packets wait
+	ring       [queueSize]waiting
+	// lines counts the waiting imports by the low bits of their lines.
+	lines [256]uint16
+}
+
+func (q *queue) len() uint       { return q.tail - q.head }
+func (q *queue) full() bool      { return q.len() == queueSize }
+func (q *queue) front() *waiting { return &q.ring[q.head%queueSize] }
+func (q *queue) last() *waiting  { return &q.ring[(q.tail-1)%queueSize] }
+
+func (q *queue) push(p *traces.Packet) {
+	w := &q.ring[q.tail%queueSize]
+	w.count = p.Count
+	if p.Kind == traces.Import {
+		w.line, w.data = p.Line, *p.Data
+		q.lines[p.Line%256]++
+	} else {
+		w.line, w.min = noLine, p.Min
+	}
+	q.tail++
+}
+
+func (q *queue) pop() {
+	if w := q.front(); w.line != noLine {
+		q.lines[w.line%256]--
+	}
+	q.head++
+}
+
+// waits says whether an import of line waits.
+func (q *queue) waits(line uint64) bool {
+	if q.lines[line%256] == 0 {
+		return false
+	}
+	for i := q.head; i != q.tail; i++ {
+		if q.ring[i%queueSize].line == line {
+			return true
+		}
+	}
+	return false
+}
+
+// copyTo makes d equal to q.
+func (q *queue) copyTo(d *queue) {
+	d.head, d.tail, d.lines = q.head, q.tail, q.lines
+	for i := q.head; i != q.tail; i++ {
+		d.ring[i%queueSize] = q.ring[i%queueSize]
+	}
+}
+
+func (w *waiting) String() string {
+	if w.line == noLine {
+		return fmt.Sprintf("orderable event %d at instruction %d", w.min, w.count)
+	}
+	return fmt.Sprintf("a first access to line %v at instruction %d", emulate.Addr(w.line<<hwmodel.LineShift), w.count)
+}
+
+// queues says whether packets of the kind wait in the queue.
+func (t *Thread) queues(k traces.Kind) bool {
+	return (k == traces.Import || k == traces.Order) && !t.Want.Has(k)
+}
+
+// fill queues the packets that come next as far as they are imports and orders
+// and there is room, and returns the packet after them, nil at the end of the
+// stream.
+func (t *Thread) fill() *traces.Packet {
+	for {
+		p := t.peek()
+		if p == nil || !t.queues(p.Kind) || t.q.full() {
+			return p
+		}
+		t.q.push(p)
+		if p.Kind == traces.Import {
+			t.win.Drop(p.Line)
+		}
+		t.stats.Packets++
+		t.old = true
+	}
+}
+
+// due returns the next waiting packet if it belongs to the instruction with
+// number count.
+func (t *Thread) due(count uint64) *waiting {
+	if t.q.len() == 0 {
+		// More may come than the queue has room for.
+		if p := t.peek(); p == nil || p.Count != count || !t.queues(p.Kind) {
+			return nil
+		}
+		t.fill()
+	}
+	if w := t.q.front(); w.count == count {
+		return w
+	}
+	return nil
+}
+
+// takeImport applies the import of line if it is due now, and reports it.
+func (t *Thread) takeImport(line uint64) bool {
+	w := t.due(t.cpu.InstrCount())
+	if w == nil || w.line != line {
+		return false
+	}
+	t.stats.Imports++
+	if t.OnImport != nil {
+		t.OnImport(t, line, &w.data)
+	}
+	t.importLine(line, &w.data)
+	t.q.pop()
+	return true
+}
+
+// takeDue applies the waiting packets that are due now without an instruction
+// to ask for them, as the recording left it behind.
+func (t *Thread) takeDue() {
+	for t.q.len() > 0 && t.q.front().count == t.cpu.Count {
+		if w := t.q.front(); w.line == noLine {
+			t.sync(w.min, w.count)
+			t.q.pop()
+		} else {
+			t.takeImport(w.line)
+		}
+	}
+}
+
+// missed returns a divergence if a waiting packet's instruction is over.
+func (t *Thread) missed() error {
+	if t.q.len() > 0 && t.q.front().count < t.cpu.Count {
+		return t.diverged(t.q.front().String(), "none")
+	}
+	return nil
+}
