@@ -157,3 +157,63 @@ func phminposuw(_, s [2]uint64, _ uint8) [2]uint64 {
 	}
 	return [2]uint64{uint64(w[best]) | uint64(best)<<16, 0}
 }
+
+// execDpps multiplies the pairs that the high half of the immediate selects,
+// adds the products two by two, and puts the sum where the low half says. Each
+// lane adds in its own order, which decides between NaNs: what real processors
+// do, though the manual doesn't say it.
+func execDpps(c *CPU, op *Op) {
+	var s, r [2]uint64
+	s[0], s[1] = c.xs(op)
+	d := &c.X[op.dst&15]
+	a, b, to := dwordsOf(d), dwordsOf(&s), dwordsOf(&r)
+	mx, imm := c.MXCSR, uint8(op.imm)
+	var p, q [4]uint32
+	var fl, f uint32
+	for i := range p {
+		if imm>>(4+i)&1 != 0 {
+			p[i], f = mul32(a[i], b[i], mx)
+			fl |= f
+		}
+	}
+	c.fpCheck(fl)
+	fl = 0
+	for i := range q {
+		q[i], f = add32(p[i^1], p[i], mx)
+		fl |= f
+	}
+	c.fpCheck(fl)
+	fl = 0
+	for i := range to {
+		v, f := add32(q[i], q[i^2], mx)
+		if fl |= f; imm>>i&1 != 0 {
+			to[i] = v
+		}
+	}
+	c.fpCheck(fl)
+	*d = r
+}
+
+func execDppd(c *CPU, op *Op) {
+	var s, p, r [2]uint64
+	s[0], s[1] = c.xs(op)
+	d := &c.X[op.dst&15]
+	mx, imm := c.MXCSR, uint8(op.imm)
+	var fl, f uint32
+	for i := range p {
+		if imm>>(4+i)&1 != 0 {
+			p[i], f = mul64(d[i], s[i], mx)
+			fl |= f
+		}
+	}
+	c.fpCheck(fl)
+	fl = 0
+	for i := range r {
+		v, f := add64(p[i], p[i^1], mx)
+		if fl |= f; imm>>i&1 != 0 {
+			r[i] = v
+		}
+	}
+	c.fpCheck(fl)
+	*d = r
+}

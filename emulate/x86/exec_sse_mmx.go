@@ -165,21 +165,24 @@ func execEmms(c *CPU, _ *Op) {
 	c.F.Full = 0
 }
 
+// cvtpiOperand is the operand of CVTPI2PS and CVTPI2PD, which leave the x87 state
+// alone if it is in memory.
+func (c *CPU) cvtpiOperand(op *Op) uint64 {
+	if op.attr&attrMem != 0 {
+		return c.ld64(op, c.ea(op))
+	}
+	return c.mmOperand(op)
+}
+
 func execCvtpi2ps(c *CPU, op *Op) {
-	s := c.mmOperand(op)
+	s := c.cvtpiOperand(op)
 	r, fl := pairFromInt(s, c.MXCSR)
 	c.fpCheck(fl)
 	c.X[op.dst&15][0] = r
 }
 
-// execCvtpi2pd leaves the x87 state alone if its operand is in memory.
 func execCvtpi2pd(c *CPU, op *Op) {
-	var s uint64
-	if op.attr&attrMem != 0 {
-		s = c.ld64(op, c.ea(op))
-	} else {
-		s = c.mmOperand(op)
-	}
+	s := c.cvtpiOperand(op)
 	r0, _ := fromInt64(int64(int32(s)), c.MXCSR)
 	r1, _ := fromInt64(int64(int32(s>>32)), c.MXCSR)
 	c.X[op.dst&15] = [2]uint64{r0, r1}
@@ -190,8 +193,10 @@ func execCvttps2pi(c *CPU, op *Op) { cvtps2pi(c, op, truncating(c.MXCSR)) }
 
 func cvtps2pi(c *CPU, op *Op, mx uint32) {
 	c.F.Check()
-	s := c.xs64(op)
-	c.toMM(op, s, mx, pairToInt)
+	r, fl := pairToInt(c.xs64(op), mx)
+	c.mmStart() // a floating-point exception comes after the switch
+	c.fpCheck(fl)
+	c.F.SetMMX(op.dst, r)
 }
 
 func execCvtpd2pi(c *CPU, op *Op)  { cvtpd2pi(c, op, c.MXCSR) }
@@ -202,15 +207,7 @@ func cvtpd2pi(c *CPU, op *Op, mx uint32) {
 	lo, hi := c.xs(op)
 	r0, f0 := toInt64(lo, 32, mx)
 	r1, f1 := toInt64(hi, 32, mx)
+	c.mmStart()
 	c.fpCheck(f0 | f1)
-	c.mmStart()
 	c.F.SetMMX(op.dst, r0&0xffffffff|r1<<32)
-}
-
-// toMM converts s and writes the result to an MM register.
-func (c *CPU) toMM(op *Op, s uint64, mx uint32, f func(uint64, uint32) (uint64, uint32)) {
-	r, fl := f(s, mx)
-	c.fpCheck(fl)
-	c.mmStart()
-	c.F.SetMMX(op.dst, r)
 }

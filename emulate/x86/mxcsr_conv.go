@@ -48,9 +48,6 @@ func (f *floatFormat) minmax(a, b uint64, max bool, mx uint32) (uint64, uint32) 
 	if !unordered && !equal && less != max {
 		return f.flushed(a, mx), fl
 	}
-	if unordered {
-		return b, fl
-	}
 	return f.flushed(b, mx), fl
 }
 

@@ -1,6 +1,6 @@
 package x86
 
-// MMX and the MMX forms of SSE to SSSE3. Each instruction but CVTPI2PD from
+// MMX and the MMX forms of SSE to SSSE3. Each instruction but CVTPI2PS and CVTPI2PD from
 // memory turns the x87 registers into MMX registers: it raises a pending x87
 // exception first, and then marks all registers in use.
 var _ = register([]row{
