@@ -234,7 +234,7 @@ func deadFlags(ops []Op, fs []*form) {
 			live = ^uint64(0)
 			continue
 		}
-		u := f.flags
+		u := written(&ops[i], f)
 		if u.write != 0 && u.write&live == 0 {
 			ops[i].attr |= attrNF
 		}
@@ -245,6 +245,29 @@ func deadFlags(ops []Op, fs []*form) {
 		live = live&^u.write | u.read
 	}
 }
+
+// written is the flag use of an Op, which for shifts and rotates by an
+// immediate depends on the count: zero leaves all flags, and rotates of a
+// register leave OF unless it is one.
+func written(op *Op, f *form) flagUse {
+	u := f.flags
+	if !shifts[f.mnem] || !f.hasImm() {
+		return u
+	}
+	n := op.imm & 31
+	if op.size == 8 {
+		n = op.imm & 63
+	}
+	switch {
+	case n == 0:
+		return flagUse{}
+	case n != 1 && u.write == CF|OF:
+		u.write = CF
+	}
+	return u
+}
+
+var shifts = map[string]bool{"shl": true, "shr": true, "sar": true, "rol": true, "ror": true, "rcl": true, "rcr": true, "shld": true, "shrd": true}
 
 // mayStop says whether an Op can fault or otherwise end the run early.
 func mayStop(op *Op, f *form) bool {

@@ -13,17 +13,19 @@ const (
 )
 
 func shiftImm(k uint8) handler {
-	return func(c *CPU, op *Op) { c.shift(op, k, uint8(op.imm)) }
+	return func(c *CPU, op *Op) { c.shift(op, k, uint8(op.imm), true) }
 }
 
 func shiftCL(k uint8) handler {
-	return func(c *CPU, op *Op) { c.shift(op, k, uint8(c.R[RCX])) }
+	return func(c *CPU, op *Op) { c.shift(op, k, uint8(c.R[RCX]), false) }
 }
 
 // shift does shift or rotate k by n on op's ModRM.rm operand. n is masked to 5
 // bits, or 6 for 64-bit operands. A masked count of zero changes no flags, but
-// the operand is written (SDM volume 2, SAL/SAR/SHL/SHR).
-func (c *CPU) shift(op *Op, k, n uint8) {
+// the operand is written (SDM volume 2, SAL/SAR/SHL/SHR). OF, which is defined
+// for a count of one only, is what Intel processors make it: as for a count of
+// one, but ROL and ROR of a register by an immediate keep it.
+func (c *CPU) shift(op *Op, k, n uint8, imm bool) {
 	if op.size == 8 {
 		n &= 63
 	} else {
@@ -40,14 +42,21 @@ func (c *CPU) shift(op *Op, k, n uint8) {
 		c.setShift(op.size, r, cf, of)
 		return
 	}
+	w := 8 * op.size
+	mask := uint64(CF | OF)
+	switch {
+	case k >= shRCL && n%(w+1) == 0:
+		mask = 0 // all the way round
+	case k < shRCL && imm && op.attr&attrMem == 0 && n != 1:
+		mask = CF
+	}
 	r, cf, of := c.rotated(k, op.size, a, uint(n))
 	c.rmwStore(op, r)
-	c.setFlags(CF|OF, cf&1|of&1<<11)
+	c.setFlags(mask, cf&1|of&1<<11)
 }
 
 // shifted returns the result of SHL, SHR or SAR of a by n, which isn't 0, and
-// CF and OF in bit 0. OF, which the manual leaves undefined for counts above
-// one, is what it would be for a count of one, as on Intel processors.
+// CF and OF in bit 0. OF is as for a count of one.
 func shifted(k, size uint8, a uint64, n uint) (r, cf, of uint64) {
 	w := 8 * uint(size)
 	switch k {

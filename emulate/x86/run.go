@@ -10,6 +10,7 @@ type runState struct {
 	addr  uint64 // address of the access that Mem was last asked for
 	iters uint64 // see exec_string.go
 	broke uint64 // Count+1 at the last StopBreak, which isn't repeated
+	in    bool   // inside Run
 }
 
 // Run executes exactly limit instructions unless it stops earlier. A pending
@@ -36,7 +37,9 @@ func (c *CPU) guard(f func() Stop) (s Stop) {
 		panic("BUG: x86: CPU without a window or a block cache")
 	}
 	c.base = c.Count
+	c.run.in = true
 	defer func() {
+		c.run.in = false
 		if r := recover(); r != nil {
 			p, ok := r.(*Stop)
 			if !ok {
@@ -121,7 +124,10 @@ func (c *CPU) decodeAt(pc uint64) (Op, *form) {
 // CallSink are called.
 func (c *CPU) InstrCount() uint64 {
 	if c.cur == nil {
-		return max(c.base, c.Count)
+		if c.run.in {
+			return c.base
+		}
+		return c.Count
 	}
 	return c.base + uint64(c.cur.n)
 }
@@ -148,19 +154,30 @@ type Pending struct {
 // Pending returns the pending store half.
 func (c *CPU) Pending() Pending { return c.pend }
 
-// CanSplit says whether the instruction at RIP is an unlocked read-modify-write
-// of memory, whose halves other threads may come between.
+// CanSplit says whether the instruction at RIP (inside Run: the current one) is
+// an unlocked read-modify-write of memory, whose halves other threads may come
+// between.
 func (c *CPU) CanSplit() bool {
 	if c.pend.Size != 0 {
 		return false
 	}
-	var can bool
-	c.guard(func() Stop {
-		op, _ := c.decodeAt(c.RIP)
-		can = op.attr&attrRMW != 0
-		return Stop{Kind: StopLimit}
-	})
-	return can
+	op, _ := c.peek()
+	return op != nil && op.attr&attrRMW != 0
+}
+
+// peek returns the current instruction, without executing or changing
+// anything; nil if there is none.
+func (c *CPU) peek() (op *Op, f *form) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(*Stop); !ok {
+				panic(r)
+			}
+			op, f = nil, nil
+		}
+	}()
+	o, f := c.decodeAt(c.PC())
+	return &o, f
 }
 
 // RunSplit executes the load half of the instruction at RIP, for which
@@ -207,15 +224,11 @@ func (c *CPU) RunRep(k uint64) (s Stop, done bool) {
 	return s, s.Kind == StopLimit
 }
 
-// IsRep says whether the instruction at RIP is a repeated string instruction.
+// IsRep says whether the instruction at RIP (inside Run: the current one) is a
+// repeated string instruction.
 func (c *CPU) IsRep() bool {
-	var is bool
-	c.guard(func() Stop {
-		op, f := c.decodeAt(c.RIP)
-		is = f != nil && op.attr&(attrRep|attrRepne) != 0 && stringInst[f.mnem]
-		return Stop{Kind: StopLimit}
-	})
-	return is
+	op, f := c.peek()
+	return f != nil && op.attr&(attrRep|attrRepne) != 0 && stringInst[f.mnem]
 }
 
 var stringInst = map[string]bool{"movs": true, "stos": true, "lods": true, "cmps": true, "scas": true}

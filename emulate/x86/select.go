@@ -307,7 +307,7 @@ func pickRotate(op *Op, f *form) {
 
 // rotateDead replaces ROR's handler where its count has been turned around;
 // CF and OF come out as ROR sets them.
-func rotateDead(c *CPU, op *Op) { c.shift(op, shROR, uint8(int64(8*op.size)-op.imm)) }
+func rotateDead(c *CPU, op *Op) { c.shift(op, shROR, uint8(int64(8*op.size)-op.imm), true) }
 
 func pickUnary(a, b uint16) func(op *Op, f *form) {
 	return func(op *Op, f *form) {
