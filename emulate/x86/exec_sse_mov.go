@@ -215,6 +215,7 @@ func execFxrstor(c *CPU, op *Op) {
 		c.raise(op, VecGP)
 	}
 	var b [fxSize]byte
+	c.ld64(op, a+512-8) // it reads all 512 bytes
 	c.loadBytes(op, a, b[:])
 	mx := getLE32(b[fxMXCSR:])
 	if mx&^mxValid != 0 {

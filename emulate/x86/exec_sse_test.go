@@ -101,6 +101,7 @@ func TestSSEAgainstProcessor(t *testing.T) {
 	}
 	total := 0
 	failed := map[string]int{}
+	emu := &sseEmulator{blocks: NewBlockCache()}
 	for batch := range slices.Chunk(cases, 400) {
 		out := runNativeSSE(t, prog, batch)
 		for _, c := range batch {
@@ -109,7 +110,7 @@ func TestSSEAgainstProcessor(t *testing.T) {
 				want, out = out[0], out[1:]
 				total++
 				got := c.in[j]
-				emulateSSE(c.code, &got, j%2 == 0)
+				emu.step(c.code, &got, j)
 				diff := compareSSE(c.f, &got, &want)
 				if diff == "" {
 					continue
@@ -318,14 +319,20 @@ func (f *form) encode(rex byte, modrm []byte) []byte {
 	return append(c, modrm...)
 }
 
-// emulateSSE does to s what the instruction does. With tags, the window answers
-// for the data line.
-func emulateSSE(code []byte, s *sseState, tags bool) {
-	c := &CPU{Win: new(hwmodel.Window)}
+// An sseEmulator executes single instructions: every other one by its handler
+// alone, the others in a block by the run loop, which has cases of its own for
+// some; and with and without tags for the data line in the window.
+type sseEmulator struct {
+	blocks *BlockCache
+	code   []byte // of which blocks has a block
+}
+
+func (e *sseEmulator) step(code []byte, s *sseState, n int) {
+	c := &CPU{Win: new(hwmodel.Window), Blocks: e.blocks, RIP: sseCode}
 	c.Win.Clear()
-	m := &sseMemory{code: code, data: &s.Mem}
+	m := &sseMemory{code: append(slices.Clip(code), 0xeb, 0), data: &s.Mem} // JMP ends the block
 	c.Mem = m
-	if tags {
+	if n&1 == 0 {
 		c.Win.Allow(sseData>>lineShift, unsafe.Pointer(&s.Mem), true)
 	}
 	c.R[RSP] = 0x1000
@@ -339,26 +346,30 @@ func emulateSSE(code []byte, s *sseState, tags bool) {
 	c.F.SetStatusWord(s.Status)
 	c.F.Full = uint8(s.Tags)
 	c.F.R[0].Man, c.F.R[1].Man = s.MM[0], s.MM[1]
-	op, _, ok := decodeOp(code, sseCode)
-	if !ok || int(op.len) != len(code) {
-		s.Signal = 1000
-		return
+	var stop Stop
+	if n&2 == 0 {
+		stop = c.guard(func() Stop {
+			op, _ := c.decodeAt(sseCode)
+			op.fn(c, &op)
+			return Stop{Kind: StopLimit}
+		})
+	} else {
+		if !bytes.Equal(e.code, code) {
+			e.code = code
+			e.blocks.InvalidateAll()
+		}
+		stop = c.Run(2)
 	}
-	func() {
-		defer func() {
-			switch r := recover().(type) {
-			case nil:
-			case *Stop:
-				s.Signal = map[uint8]uint32{VecXM: 8, VecGP: 11, VecPF: 11, VecUD: 4}[r.Vector]
-				if r.Kind != StopFault {
-					s.Signal = 1001
-				}
-			default:
-				panic(r)
-			}
-		}()
-		op.fn(c, &op)
-	}()
+	switch stop.Kind {
+	case StopLimit:
+	case StopFault:
+		s.Signal = map[uint8]uint32{VecXM: 8, VecGP: 11, VecPF: 11, VecUD: 4}[stop.Vector]
+	default:
+		s.Signal = 1000 + uint32(stop.Kind)
+	}
+	if s.Signal != 0 && c.RIP != sseCode {
+		s.Signal += 2000
+	}
 	for i, r := range sseRegs {
 		s.GPR[i] = c.R[r]
 	}
@@ -383,7 +394,7 @@ func (m *sseMemory) Line(c *CPU, line uint64, write bool) unsafe.Pointer {
 	return unsafe.Pointer(m.data)
 }
 
-func (m *sseMemory) Code(c *CPU, pc uint64) []byte { return m.code }
+func (m *sseMemory) Code(c *CPU, pc uint64) []byte { return m.code[min(pc-sseCode, uint64(len(m.code))):] }
 
 // compareSSE names the part of the state that differs.
 func compareSSE(f *form, got, want *sseState) string {
