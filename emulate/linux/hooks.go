@@ -9,6 +9,9 @@ import (
 // one goroutine that executes the guest, at an instruction boundary of t.
 // Sequence numbers (MIN) are the recorder's business.
 type Hooks interface {
+	// Attach is the first call of all: New makes it before anything is mapped.
+	Attach(p *Process)
+
 	// x86.Memory and x86.Env serve the guest's threads; Env.Nondet usually
 	// calls Process.Nondet for the values and logs them.
 	x86.Memory
@@ -18,13 +21,22 @@ type Hooks interface {
 	SwitchIn(t *Thread, unit int)
 	SwitchOut(t *Thread)
 
+	// Split is called when t was pre-empted between the load and the store
+	// half of the unlocked read-modify-write instruction at its RIP: the load
+	// is done, the instruction isn't counted yet. SwitchOut follows. When t
+	// runs again, CPU.FinishSplit comes right after SwitchIn.
+	Split(t *Thread)
+
 	ThreadStart(t *Thread, parent emulate.ThreadID)
 	// ThreadExit: clear is the address that the kernel zeroed and woke (0: none).
 	ThreadExit(t *Thread, status int, clear emulate.Addr)
 
 	// SyscallEnter is called before the call is attempted, SyscallExit when
 	// its result is in RAX (a call that blocks lets others run in between;
-	// one that never returns, like exit, has no exit). RIP is past SYSCALL at exit.
+	// one that never returns, like exit and rt_sigreturn, has no exit). At
+	// entry RIP is at SYSCALL and CPU.Count doesn't include it; at exit RIP is
+	// past it, and it is counted. A call that a signal interrupts and that
+	// will be restarted exits with ret -512 (ERESTARTSYS); Signal follows.
 	SyscallEnter(t *Thread, nr uint64, args [6]uint64, rel []Object)
 	SyscallExit(t *Thread, nr uint64, ret uint64, eff Effects)
 
@@ -44,11 +56,15 @@ type Hooks interface {
 
 	// KernelWrite is called for every page piece that the kernel personality
 	// changes behind the caches' back, just before it is changed: t's claims
-	// and everybody else's to know these lines are void.
+	// and everybody else's to know these lines are void. t is nil when no
+	// thread asked (loading the program, file pages changed by write(2)).
 	KernelWrite(t *Thread, addr emulate.Addr, f *Frame, off, n int)
 	// FrameChange is called before page (virtual) gets another frame or loses
-	// its own: copy on write, unmapping, discarding.
+	// its own: unmapping, moving, discarding. A page's first frame makes no call.
 	FrameChange(page uint64, old *Frame)
+	// FrameCode is called when page (virtual) starts to hold decoded code,
+	// from inside AddressSpace.Code: no window may allow writes to f any more.
+	FrameCode(page uint64, f *Frame)
 
 	// Module is called for every ELF image mapped executable from a file.
 	Module(m Module)
@@ -58,7 +74,11 @@ type Hooks interface {
 // other channel, a thread, a signal. Releases happen at entry, acquires at exit.
 type Object struct {
 	Kind ObjectKind
-	ID   uint64 // address, channel number, thread, …
+	// ID is: of ObjAddr the virtual address, or for a word in a shared
+	// mapping 1<<63 | frame<<12 | offset, so that aliases agree; of ObjChannel
+	// a number given when the file was opened; of ObjThread the ThreadID; of
+	// ObjSignal the ThreadID of the receiver, or 0 for the process, <<8 | signal.
+	ID uint64
 }
 
 // ObjectKind says what an Object is.
@@ -100,9 +120,9 @@ type Mapping struct {
 
 // A Module is an ELF image in the guest.
 type Module struct {
-	Path    string // as opened
-	Base    emulate.Addr
-	BuildID string // hex, empty if it has none
-	Size    int64  // of the file, bytes
-	ModTime int64  // of the file, ns since 1970
+	Path    string       // as opened
+	Base    emulate.Addr // load bias: what to add to the file's virtual addresses
+	BuildID string       // hex, empty if it has none
+	Size    int64        // of the file, bytes
+	ModTime int64        // of the file, ns since 1970
 }

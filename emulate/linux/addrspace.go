@@ -1,0 +1,220 @@
+package linux
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// The layout of the address space: that of Linux without randomisation.
+const (
+	taskSize   = 0x7ffffffff000 // first address that user memory can't have
+	stackTop   = taskSize
+	mmapTop    = 0x7ffff7fff000 // mappings grow down from here
+	mmapLow    = 0x10000        // lowest address for a mapping (vm.mmap_min_addr)
+	pieBase    = 0x555555554000 // load address of position-independent programs
+	stackLimit = 8 << 20        // RLIMIT_STACK, bytes
+)
+
+// An AddressSpace is the guest's virtual memory: regions, the page table that
+// they fill on demand, and the frames. Only the goroutine that runs the guest
+// may use it.
+type AddressSpace struct {
+	pt     pageTable
+	vmas   vmaList
+	pool   framePool
+	hooks  Hooks
+	blocks *x86.BlockCache
+
+	files       map[backKey]*backing
+	sharedFiles bool // some file was ever mapped MAP_SHARED
+	lastBack    uint64
+
+	brkStart, brk uint64 // the heap is [brkStart, brk)
+}
+
+func newAddressSpace(hooks Hooks, blocks *x86.BlockCache, limit uint64) *AddressSpace {
+	return &AddressSpace{
+		hooks:  hooks,
+		blocks: blocks,
+		files:  make(map[backKey]*backing),
+		pool:   framePool{limit: int(limit >> pageShift)},
+	}
+}
+
+// Translate returns the frame that virtual page (address >> 12) shows, filling
+// it on demand, if the guest may read it, or write it if write is set.
+// Otherwise it returns the page fault, with the page's first byte as address,
+// or, out of memory, a StopYield with an error: raise either with x86.Raise.
+func (as *AddressSpace) Translate(page uint64, write bool) (*Frame, *x86.Stop) {
+	if e := as.pt.look(page); e != nil && e.f != nil {
+		if e.prot&unix.PROT_WRITE != 0 || (!write && e.prot != unix.PROT_NONE) {
+			return e.f, nil
+		}
+	}
+	return as.fill(page, write)
+}
+
+// Error code bits of a page fault (Intel SDM volume 3, 4.7).
+const (
+	pfPresent = 1
+	pfWrite   = 2
+	pfUser    = 4
+	pfFetch   = 16
+)
+
+// fill is Translate for a page that has no frame yet or forbids the access.
+func (as *AddressSpace) fill(page uint64, write bool) (*Frame, *x86.Stop) {
+	fault := &x86.Stop{Kind: x86.StopFault, Vector: x86.VecPF, Addr: page << pageShift, Code: pfUser}
+	if write {
+		fault.Code |= pfWrite
+	}
+	v := as.vmas.find(page << pageShift)
+	if v == nil || page >= maxPage {
+		return nil, fault
+	}
+	if v.prot == unix.PROT_NONE || (write && v.prot&unix.PROT_WRITE == 0) {
+		fault.Code |= pfPresent
+		return nil, fault
+	}
+	f, bus := as.newFrame(v, page<<pageShift)
+	if bus {
+		return nil, fault
+	}
+	if f == nil {
+		return nil, &x86.Stop{Kind: x86.StopYield, Err: errMemory}
+	}
+	f.refs++
+	e := as.pt.entry(page)
+	e.f, e.prot = f, uint8(v.prot)
+	return f, nil
+}
+
+// newFrame finds or makes the frame for address addr (page aligned) of v.
+// A nil frame means beyond the end of the file (bus) or out of memory.
+func (as *AddressSpace) newFrame(v *vma, addr uint64) (f *Frame, bus bool) {
+	switch {
+	case v.back == nil:
+		return as.pool.get(), false
+	case v.shared:
+		return as.sharedFrame(v.back, v.offAt(addr))
+	}
+	off := v.offAt(addr)
+	f = as.pool.get()
+	if f == nil {
+		return nil, false
+	}
+	n := 0
+	for n < PageSize {
+		k, err := unix.Pread(v.back.fd, f.Data[n:], int64(off)+int64(n))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || k == 0 {
+			break
+		}
+		n += k
+	}
+	if n == 0 && off >= v.back.size() {
+		f.refs++
+		as.pool.drop(f)
+		return nil, true
+	}
+	return f, false
+}
+
+// Code is what Memory.Code serves: the bytes from pc to the end of its page,
+// nil if they can't be executed. It marks the frame as code.
+func (as *AddressSpace) Code(pc uint64) []byte {
+	page := pc >> pageShift
+	e := as.pt.look(page)
+	if e == nil || e.f == nil {
+		if _, stop := as.fill(page, false); stop != nil {
+			return nil
+		}
+		e = as.pt.look(page)
+	}
+	if e.prot&unix.PROT_EXEC == 0 {
+		return nil
+	}
+	f := e.f
+	if !f.Code || !has(f.codes, page) {
+		f.Code = true
+		f.codes = append(f.codes, page)
+		as.hooks.FrameCode(page, f)
+	}
+	return f.Data[pc&pageMask:]
+}
+
+func has(list []uint64, x uint64) bool {
+	for _, y := range list {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
+
+// CodeWritten drops what was decoded from f, since it is about to change.
+// Whoever lets a store through to a frame with Code set must call it.
+func (as *AddressSpace) CodeWritten(f *Frame) {
+	for _, page := range f.codes {
+		as.blocks.Invalidate(page)
+	}
+	f.codes = f.codes[:0]
+	f.Code = false
+}
+
+// dropPage takes the frame from a page.
+func (as *AddressSpace) dropPage(page uint64, e *pte) {
+	f := e.f
+	as.hooks.FrameChange(page, f)
+	as.dropCode(page, f)
+	e.f = nil
+	as.pool.drop(f)
+}
+
+// dropCode forgets what was decoded from f at page.
+func (as *AddressSpace) dropCode(page uint64, f *Frame) {
+	for i, p := range f.codes {
+		if p == page {
+			as.blocks.Invalidate(page)
+			f.codes = append(f.codes[:i], f.codes[i+1:]...)
+			f.Code = len(f.codes) > 0
+			return
+		}
+	}
+}
+
+// tell reports v, or the part of it in [start, end), as mapped.
+func (as *AddressSpace) tell(v *vma, start, end uint64) {
+	m := Mapping{
+		Addr: emulate.Addr(start), N: end - start, Prot: v.prot,
+		Shared: v.shared, Path: v.path(),
+	}
+	if v.back != nil {
+		m.Offset = v.offAt(start)
+		if v.shared {
+			m.Alias, m.AliasOffset = v.back.id, m.Offset
+			if v.back.fd < 0 {
+				m.Path, m.Offset = "", 0
+			}
+		}
+	}
+	as.hooks.Map(m)
+}
+
+// close gives everything back to the host. The guest can't run afterwards.
+func (as *AddressSpace) close() {
+	for _, b := range as.files {
+		for _, mem := range b.host {
+			unix.Munmap(mem)
+		}
+		if b.fd >= 0 {
+			unix.Close(b.fd)
+		}
+	}
+	as.files = nil
+	as.pool.close()
+}

@@ -1,0 +1,130 @@
+package linux
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Config says how a guest is run. Its zero value, apart from Path, is valid.
+type Config struct {
+	// Path is the program file. A name without a slash is not searched for.
+	Path string
+	// Cores is the number of processing units, 1 to 64; 0 means 4.
+	Cores int
+	// Seed determines the schedule and the guest's random bytes.
+	Seed uint64
+	// Schedule chooses who runs next; 0 means ScheduleRandom.
+	Schedule Schedule
+	// Slice is the mean number of instructions that a thread runs between
+	// pre-emptions, 1 or more; 0 means DefaultSlice.
+	Slice int
+	// HostClock makes time real instead of a function of what was executed.
+	HostClock bool
+	// MemoryLimit is the most memory that the guest may touch, in bytes; 0
+	// means 16 GiB.
+	MemoryLimit uint64
+	// Stdin, Stdout and Stderr are the guest's descriptors 0, 1 and 2; nil
+	// means those of this process.
+	Stdin, Stdout, Stderr *os.File
+	// Dir is the guest's working directory; "" means this process's.
+	Dir string
+	// HostSignals forwards the signals that this process gets to the guest.
+	HostSignals bool
+}
+
+// DefaultSlice is the mean length of a slice in instructions.
+const DefaultSlice = 30000
+
+// A Schedule is a policy of the scheduler.
+type Schedule uint8
+
+const (
+	_ Schedule = iota
+	// ScheduleRandom takes slices of random length from random threads.
+	ScheduleRandom
+	// ScheduleRR gives every thread the same slice in turn.
+	ScheduleRR
+	// SchedulePCT runs the thread with the highest random priority and lowers
+	// it at a few random points (Burckhardt et al., ASPLOS 2010).
+	SchedulePCT
+)
+
+func (s Schedule) String() string {
+	switch s {
+	case ScheduleRandom:
+		return "random"
+	case ScheduleRR:
+		return "rr"
+	case SchedulePCT:
+		return "pct"
+	}
+	return "invalid"
+}
+
+// ParseSchedule reads what Schedule.String printed.
+func ParseSchedule(s string) (Schedule, error) {
+	for _, p := range []Schedule{ScheduleRandom, ScheduleRR, SchedulePCT} {
+		if p.String() == s {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("schedule %q: want random, rr or pct", s)
+}
+
+// complete fills in what cfg leaves open and checks the rest.
+func (cfg *Config) complete() error {
+	if cfg.Cores == 0 {
+		cfg.Cores = 4
+	}
+	if cfg.Cores < 1 || cfg.Cores > 64 {
+		return fmt.Errorf("linux: %d cores: want 1 to 64", cfg.Cores)
+	}
+	if cfg.Schedule == 0 {
+		cfg.Schedule = ScheduleRandom
+	}
+	if cfg.Schedule.String() == "invalid" {
+		return fmt.Errorf("linux: schedule %d: there is no such policy", cfg.Schedule)
+	}
+	if cfg.Slice == 0 {
+		cfg.Slice = DefaultSlice
+	}
+	if cfg.Slice < 1 {
+		return fmt.Errorf("linux: slices of %d instructions: want 1 or more", cfg.Slice)
+	}
+	if cfg.MemoryLimit == 0 {
+		cfg.MemoryLimit = 16 << 30
+	}
+	if cfg.Stdin == nil {
+		cfg.Stdin = os.Stdin
+	}
+	if cfg.Stdout == nil {
+		cfg.Stdout = os.Stdout
+	}
+	if cfg.Stderr == nil {
+		cfg.Stderr = os.Stderr
+	}
+	return nil
+}
+
+// An ExitStatus is how the guest ended.
+type ExitStatus struct {
+	Code   int         // argument of exit, 0 to 255, if Signal is 0
+	Signal unix.Signal // the signal that killed the guest, 0 if none did
+}
+
+// Status is the number that a shell would show: Code, or 128 + Signal.
+func (s ExitStatus) Status() int {
+	if s.Signal != 0 {
+		return 128 + int(s.Signal)
+	}
+	return s.Code
+}
+
+func (s ExitStatus) String() string {
+	if s.Signal != 0 {
+		return "killed by " + unix.SignalName(s.Signal)
+	}
+	return fmt.Sprintf("exit status %d", s.Code)
+}

@@ -1,0 +1,189 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// Run executes the guest to its end. The error is an *Unsupported, a
+// *Deadlock, what Interrupt was given, or the memory limit; the guest is gone
+// in any case, its threads have had their ThreadExit, and p can't be run again.
+func (p *Process) Run() (ExitStatus, error) {
+	defer p.finish()
+	for !p.exited {
+		p.listen()
+		select {
+		case <-p.stopped:
+			return p.status, p.stopErr
+		default:
+		}
+		p.expire()
+		t, n := p.sched.next()
+		if t == nil {
+			if len(p.threads) == 0 {
+				p.exit(p.status)
+				break
+			}
+			if !p.idle() {
+				return p.status, p.deadlock()
+			}
+			continue
+		}
+		if err := p.slice(t, n); err != nil {
+			return p.status, err
+		}
+	}
+	return p.status, nil
+}
+
+// settle brings the clock up to date with the running thread.
+func (p *Process) settle(t *Thread) {
+	if !p.clock.host {
+		p.clock.advance(t.CPU.Count - p.clock.counted)
+	}
+	p.clock.counted = t.CPU.Count
+}
+
+// switchTo gives t its unit.
+func (p *Process) switchTo(t *Thread) {
+	if p.cur == t && p.curUnit == t.unit {
+		return
+	}
+	if p.cur != nil {
+		p.hooks.SwitchOut(p.cur)
+	}
+	p.cur, p.curUnit = t, t.unit
+	p.clock.counted = t.CPU.Count
+	p.hooks.SwitchIn(t, t.unit)
+}
+
+// slice runs t for about n instructions.
+func (p *Process) slice(t *Thread, n int) error {
+	p.switchTo(t)
+	c := t.CPU
+	start := c.Count
+	defer func() {
+		p.settle(t)
+		p.sched.ran(t, c.Count-start)
+	}()
+	if t.wait != nil {
+		if r := t.finish(); r != blocked {
+			p.finishCall(t, r)
+		}
+		if t.state != threadRunnable || p.exited {
+			return nil
+		}
+	}
+	if t.split {
+		t.split = false
+		if s := c.FinishSplit(); s.Kind != x86.StopLimit {
+			if err := p.stop(t, s); err != nil {
+				return err
+			}
+		}
+	}
+	p.deliver(t)
+	end := start + uint64(n)
+	for t.state == threadRunnable && !p.exited && c.Count < end {
+		s := c.Run(end - c.Count)
+		switch s.Kind {
+		case x86.StopLimit:
+			p.maybeSplit(t)
+			return nil
+		case x86.StopSyscall:
+			p.settle(t)
+			p.woke = false
+			if err := p.syscall(t); err != nil {
+				return err
+			}
+			if p.sched.afterCall(p.woke) {
+				return nil
+			}
+		case x86.StopYield:
+			return s.Err
+		default:
+			if err := p.stop(t, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stop handles what a thread can't go on from by itself.
+func (p *Process) stop(t *Thread, s x86.Stop) error {
+	switch s.Kind {
+	case x86.StopFault:
+		p.fault(t, &s)
+		return nil
+	case x86.StopYield:
+		return s.Err
+	case x86.StopUnsupported:
+		return &Unsupported{
+			What:   fmt.Sprintf("instruction % x", s.Bytes),
+			Thread: t.ID, Count: emulate.Count(t.CPU.Count), RIP: emulate.Addr(t.CPU.RIP),
+		}
+	case x86.StopBreak:
+		return nil
+	}
+	panic(fmt.Sprintf("BUG: thread %d stopped at %#x for a reason that can't be: %v", t.ID, t.CPU.RIP, s.Kind))
+}
+
+// maybeSplit lets t, at the end of its slice, sometimes stop in the middle of
+// the next unlocked read-modify-write instruction: the load done, the store
+// not yet.
+func (p *Process) maybeSplit(t *Thread) {
+	s := &p.sched
+	if s.runnable < 2 || s.policy == ScheduleRR || !s.rng.one(6) {
+		return
+	}
+	c := t.CPU
+	for i := 0; i < huntSteps; i++ {
+		if c.CanSplit() {
+			stop := c.RunSplit()
+			if stop.Kind == x86.StopLimit {
+				t.split = true
+				p.hooks.Split(t)
+			}
+			return
+		}
+		if stop := c.Run(1); stop.Kind != x86.StopLimit {
+			return // the next slice meets it again
+		}
+	}
+}
+
+// deadlock describes what everybody waits for.
+func (p *Process) deadlock() error {
+	d := &Deadlock{}
+	for _, t := range p.threads {
+		d.Waits = append(d.Waits, fmt.Sprintf("thread %d in %s at %#x", t.ID, t.wait.what, t.CPU.RIP))
+	}
+	return d
+}
+
+// Nondet executes the non-deterministic part of an instruction of t: it fills
+// the registers that the instruction sets (RAX, RBX, RCX, RDX; dst, in full, for
+// RDRAND, RDSEED and RDPID, which the CPU narrows).
+func (p *Process) Nondet(t *Thread, what x86.NondetKind, dst uint8) {
+	c := t.CPU
+	switch what {
+	case x86.CPUID:
+		a, b, cx, d := x86.CPUIDLeaf(uint32(c.R[0]), uint32(c.R[1]))
+		c.R[0], c.R[3], c.R[1], c.R[2] = uint64(a), uint64(b), uint64(cx), uint64(d)
+	case x86.RDTSC, x86.RDTSCP:
+		v := p.tsc()
+		c.R[0], c.R[2] = v&0xffffffff, v>>32
+		if what == x86.RDTSCP {
+			c.R[1] = uint64(t.unit)
+		}
+	case x86.RDRAND, x86.RDSEED:
+		c.R[dst] = p.rng.next()
+	case x86.RDPID:
+		c.R[dst] = uint64(t.unit)
+	case x86.XGETBV:
+		c.R[0], c.R[2] = 3, 0 // x87 and SSE state
+	}
+}

@@ -1,0 +1,179 @@
+package linux
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	addCalls([]sysRow{
+		{nr: 39, name: "getpid", fn: func(c *call) int64 { return int64(c.p.PID) }},
+		{nr: 110, name: "getppid", fn: func(*call) int64 { return 1 }},
+		{nr: 186, name: "gettid", fn: func(c *call) int64 { return int64(c.t.TID) }},
+		{nr: 111, name: "getpgrp", fn: func(c *call) int64 { return int64(c.p.PID) }},
+		{nr: 121, name: "getpgid", args: "pid", fn: sysGetpgid},
+		{nr: 124, name: "getsid", args: "pid", fn: sysGetpgid},
+		{nr: 109, name: "setpgid", args: "pid, pgid", fn: answer0, note: "does nothing"},
+		{nr: 112, name: "setsid", fn: answerEPERM, note: "answers EPERM: the guest leads a group"},
+		{nr: 102, name: "getuid", fn: func(*call) int64 { return int64(unix.Getuid()) }},
+		{nr: 104, name: "getgid", fn: func(*call) int64 { return int64(unix.Getgid()) }},
+		{nr: 107, name: "geteuid", fn: func(*call) int64 { return int64(unix.Geteuid()) }},
+		{nr: 108, name: "getegid", fn: func(*call) int64 { return int64(unix.Getegid()) }},
+		{nr: 118, name: "getresuid", args: ">r, >e, >s", fn: func(c *call) int64 { return c.three(unix.Getuid(), unix.Geteuid()) }},
+		{nr: 120, name: "getresgid", args: ">r, >e, >s", fn: func(c *call) int64 { return c.three(unix.Getgid(), unix.Getegid()) }},
+		{nr: 115, name: "getgroups", args: "n, >list", fn: sysGetgroups},
+		{nr: 105, name: "setuid", args: "uid", fn: sysSetID(unix.Getuid), note: "only to what it is already"},
+		{nr: 106, name: "setgid", args: "gid", fn: sysSetID(unix.Getgid), note: "only to what it is already"},
+		{nr: 125, name: "capget", args: "~header, >data", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 63, name: "uname", args: ">name", fn: sysUname},
+		{nr: 97, name: "getrlimit", args: "which, >limit", fn: func(c *call) int64 { return c.rlimit(c.int(0), 0, c.args[1]) }},
+		{nr: 160, name: "setrlimit", args: "which, <limit", fn: func(c *call) int64 { return c.rlimit(c.int(0), c.args[1], 0) }},
+		{nr: 302, name: "prlimit64", args: "pid, which, <new, >old", fn: sysPrlimit},
+		{nr: 99, name: "sysinfo", args: ">info", fn: sysSysinfo},
+		{nr: 318, name: "getrandom", args: ">buf, n, flags", fn: sysGetrandom, note: "the bytes follow from the seed"},
+		{nr: 103, name: "syslog", args: "type, >buf, n", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 101, name: "ptrace", args: "request, pid, addr, data", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 317, name: "seccomp", args: "op, flags, args", fn: answerEINVAL, note: "answers EINVAL"},
+		{nr: 321, name: "bpf", args: "cmd, attr, n", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 298, name: "perf_event_open", args: "attr, pid, cpu, group, flags", fn: answerENOSYS, note: "answers ENOSYS"},
+		{nr: 425, name: "io_uring_setup", args: "entries, params", fn: answerENOSYS, note: "answers ENOSYS"},
+		{nr: 135, name: "personality", args: "persona", fn: answer0, note: "answers that of Linux"},
+	})
+}
+
+func sysGetpgid(c *call) int64 {
+	if pid := c.int(0); pid != 0 && pid != c.p.PID {
+		return fail(unix.ESRCH)
+	}
+	return int64(c.p.PID)
+}
+
+func (c *call) three(r, e int) int64 {
+	for i, v := range []int{r, e, e} {
+		var b [4]byte
+		put32(b[:], uint32(v))
+		if e := c.write(c.args[i], b[:]); e != 0 {
+			return fail(e)
+		}
+	}
+	return 0
+}
+
+func sysGetgroups(c *call) int64 {
+	groups, err := unix.Getgroups()
+	if err != nil {
+		return status(err)
+	}
+	if c.int(0) == 0 {
+		return int64(len(groups))
+	}
+	if c.int(0) < len(groups) {
+		return fail(unix.EINVAL)
+	}
+	b := make([]byte, 4*len(groups))
+	for i, g := range groups {
+		put32(b[4*i:], uint32(g))
+	}
+	return c.answer(c.args[1], b, int64(len(groups)))
+}
+
+func sysSetID(get func() int) handler {
+	return func(c *call) int64 {
+		if c.int(0) != get() {
+			return fail(unix.EPERM)
+		}
+		return 0
+	}
+}
+
+// release is the kernel version that the guest sees.
+const release = "6.1.0-racesim"
+
+func sysUname(c *call) int64 {
+	var u unix.Utsname
+	var host unix.Utsname
+	unix.Uname(&host)
+	copy(u.Sysname[:], "Linux")
+	u.Nodename = host.Nodename
+	copy(u.Release[:], release)
+	copy(u.Version[:], "#1 SMP PREEMPT_DYNAMIC racesim")
+	copy(u.Machine[:], "x86_64")
+	copy(u.Domainname[:], "(none)")
+	return c.answer(c.args[0], structBytes(&u), 0)
+}
+
+func sysPrlimit(c *call) int64 {
+	if pid := c.int(0); pid != 0 && pid != c.p.PID && c.p.thread(pid) == nil {
+		return fail(unix.ESRCH)
+	}
+	return c.rlimit(c.int(1), c.args[2], c.args[3])
+}
+
+// rlimit reports and sets resource limits. The guest's own are those of
+// descriptors; of others a new value is accepted and forgotten.
+func (c *call) rlimit(which int, from, to uint64) int64 {
+	if which < 0 || which > 15 {
+		return fail(unix.EINVAL)
+	}
+	inf := ^uint64(0)
+	cur, most := inf, inf
+	switch which {
+	case unix.RLIMIT_STACK:
+		cur = stackLimit
+	case unix.RLIMIT_CORE:
+		cur = 0
+	case unix.RLIMIT_NOFILE:
+		cur, most = uint64(c.p.fds.max), 1<<20
+	case unix.RLIMIT_NPROC, 11: // RLIMIT_SIGPENDING
+		cur, most = 1<<16, 1<<16
+	case unix.RLIMIT_MEMLOCK:
+		cur, most = 8<<20, 8<<20
+	case 12: // RLIMIT_MSGQUEUE
+		cur, most = 819200, 819200
+	case 13, 14: // RLIMIT_NICE, RLIMIT_RTPRIO
+		cur, most = 0, 0
+	}
+	var b [16]byte
+	if from != 0 {
+		if e := c.read(from, b[:]); e != 0 {
+			return fail(e)
+		}
+		n, m := le64(b[0:]), le64(b[8:])
+		if n > m {
+			return fail(unix.EINVAL)
+		}
+		if m > most {
+			return fail(unix.EPERM)
+		}
+		if which == unix.RLIMIT_NOFILE {
+			c.p.fds.max = int(n)
+		}
+	}
+	if to != 0 {
+		put64(b[0:], cur)
+		put64(b[8:], most)
+		return c.answer(to, b[:], 0)
+	}
+	return 0
+}
+
+// ram is the memory that the guest is told the machine has, in bytes.
+const ram = 16 << 30
+
+func sysSysinfo(c *call) int64 {
+	var b [112]byte
+	put64(b[0:], uint64(c.p.Now()/1e9))
+	put64(b[32:], ram)
+	put64(b[40:], ram/2)
+	put16(b[80:], uint16(len(c.p.threads)))
+	put32(b[104:], 1)
+	return c.answer(c.args[0], b[:], 0)
+}
+
+func sysGetrandom(c *call) int64 {
+	if c.args[2]&^7 != 0 {
+		return fail(unix.EINVAL)
+	}
+	b := make([]byte, min(c.args[1], 1<<20))
+	c.p.rng.fill(b)
+	return c.answer(c.args[0], b, int64(len(b)))
+}
