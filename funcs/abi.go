@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// Class is how the System V ABI passes a value (psABI 3.2.3).
-type Class uint8
+// ArgClass is how the System V ABI passes a value (psABI 3.2.3).
+type ArgClass uint8
 
 const (
-	_            Class = iota
-	ClassVoid          // nothing
-	ClassInteger       // general registers: integers, pointers, small structs
-	ClassSSE           // XMM registers: float, double, small structs of them
-	ClassMixed         // a struct with one quadword of each
-	ClassX87           // long double: memory as parameter, ST0 as result
-	ClassMemory        // the stack; as a result, memory that the caller provides
+	_            ArgClass = iota
+	ClassVoid             // nothing
+	ClassInteger          // general registers: integers, pointers, small structs
+	ClassSSE              // XMM registers: float, double, small structs of them
+	ClassMixed            // a struct with one quadword of each
+	ClassX87              // long double: memory as parameter, ST0 as result
+	ClassMemory           // the stack; as a result, memory that the caller provides
 )
 
-func (c Class) String() string {
+func (c ArgClass) String() string {
 	switch c {
 	case ClassVoid:
 		return "void"
@@ -79,7 +79,7 @@ var (
 type Param struct {
 	Name  string // "this" included; "" for the result and where unknown
 	Type  *Type  // nil if unknown
-	Class Class
+	Class ArgClass
 	Regs  []Reg // one per quadword; empty: in memory, or nothing
 	Stack int64 // offset from RSP+8 at the entry, if ClassMemory
 }
@@ -150,7 +150,7 @@ func (g *debugInfo) signature(s *subprogram) Signature {
 	}
 	for i, off := range s.params {
 		p := Param{Name: fmt.Sprintf("arg%d", i)}
-		classes := []Class{ClassInteger}
+		classes := []ArgClass{ClassInteger}
 		size := int64(8)
 		if e := g.entry(off); e != nil {
 			if n, _ := g.attr(e, dwarf.AttrName, 0).(string); n != "" {
@@ -195,25 +195,25 @@ func (g *debugInfo) signature(s *subprogram) Signature {
 }
 
 // classify returns the class of each quadword of a value of type t.
-func classify(t *Type) []Class {
+func classify(t *Type) []ArgClass {
 	switch t.Kind {
 	case TypeVoid:
 		return nil
 	case TypeFloat:
 		if t.Size == 16 {
-			return []Class{ClassX87}
+			return []ArgClass{ClassX87}
 		}
-		return []Class{ClassSSE}
+		return []ArgClass{ClassSSE}
 	case TypeStruct, TypeArray:
 		if t.Size > 16 || t.Size < 0 || t.ByMemory {
-			return []Class{ClassMemory}
+			return []ArgClass{ClassMemory}
 		}
 		if t.Size == 0 {
 			return nil
 		}
-		out := make([]Class, (t.Size+7)/8)
+		out := make([]ArgClass, (t.Size+7)/8)
 		if !classifyInto(t, 0, out, 0) {
-			return []Class{ClassMemory}
+			return []ArgClass{ClassMemory}
 		}
 		for i := range out {
 			if out[i] == 0 {
@@ -223,18 +223,18 @@ func classify(t *Type) []Class {
 		return out
 	case TypeOther:
 		if t.Size == 16 {
-			return []Class{ClassInteger, ClassInteger}
+			return []ArgClass{ClassInteger, ClassInteger}
 		}
 	case TypeInt, TypeUint:
 		if t.Size == 16 {
-			return []Class{ClassInteger, ClassInteger}
+			return []ArgClass{ClassInteger, ClassInteger}
 		}
 	}
-	return []Class{ClassInteger}
+	return []ArgClass{ClassInteger}
 }
 
 // classifyInto merges the classes of t at off into out; false means memory.
-func classifyInto(t *Type, off int64, out []Class, depth int) bool {
+func classifyInto(t *Type, off int64, out []ArgClass, depth int) bool {
 	if depth > 16 {
 		return false
 	}
@@ -278,7 +278,7 @@ func classifyInto(t *Type, off int64, out []Class, depth int) bool {
 	return true
 }
 
-func summary(c []Class) Class {
+func summary(c []ArgClass) ArgClass {
 	switch {
 	case len(c) == 0:
 		return ClassVoid

@@ -52,6 +52,39 @@ func (ms *Modules) FuncAt(pc emulate.Addr) *Func {
 	return m.funcOf(s, i)
 }
 
+// Exported returns the function that a global symbol names, as the dynamic
+// loader would find it: in the first module that has it. nil if none has.
+func (ms *Modules) Exported(sym string) *Func {
+	for _, m := range ms.All() {
+		if m.obj == nil {
+			continue
+		}
+		s := m.symbols()
+		if i, ok := s.exports()[sym]; ok {
+			return m.funcOf(s, i)
+		}
+	}
+	return nil
+}
+
+// exports returns the indices of the global functions by symbol.
+func (s *symtab) exports() map[string]int {
+	s.expOnce.Do(func() {
+		s.exp = map[string]int{}
+		for i := range s.recs {
+			r := &s.recs[i]
+			if !r.global || r.plt {
+				continue
+			}
+			s.exp[r.name] = i
+			for _, a := range r.aliases {
+				s.exp[a] = i
+			}
+		}
+	})
+	return s.exp
+}
+
 // funcOf returns the Func of s.recs[i], made when first asked for.
 func (m *Module) funcOf(s *symtab, i int) *Func {
 	if f := s.funcs[i].Load(); f != nil {

@@ -12,7 +12,7 @@ import (
 // An Image is an ELF file in the guest's memory, as it was recorded.
 type Image struct {
 	Path    string
-	Base    emulate.Addr // where its first byte is mapped; ignored for files with fixed addresses
+	Base    emulate.Addr // what to add to the file's virtual addresses; 0 for programs with fixed ones
 	BuildID string       // hex; empty: not recorded, not compared
 	Size    int64        // of the file, bytes; 0: not recorded, not compared
 	ModTime int64        // of the file, ns since 1970; 0: not recorded, not compared

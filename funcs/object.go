@@ -64,7 +64,7 @@ func openModule(ms *Modules, im Image) *Module {
 		hi = max(hi, p.Vaddr+p.Memsz)
 	}
 	if o.f.Type == elf.ET_DYN {
-		m.bias = uint64(im.Base) - lo
+		m.bias = uint64(im.Base)
 	}
 	m.lo, m.hi = lo+m.bias, hi+m.bias
 	m.Static = !o.interp && !o.needed && m.Kind == ModUser

@@ -8,11 +8,8 @@ import (
 var le = binary.LittleEndian
 
 // pltStubs finds the stubs of the procedure linkage tables: code that is just
-// an indirect jump through a slot that a relocation names (psABI 5.2). In
-// static programs the slots belong to functions chosen at start-up, which
-// funcs (by address) names.
-func pltStubs(m *Module, funcs map[uint64]*funcRec) []funcRec {
-	slots := gotSlots(m, funcs)
+// an indirect jump through a slot that a relocation names (psABI 5.2).
+func pltStubs(m *Module, slots map[uint64]string) []funcRec {
 	if len(slots) == 0 {
 		return nil
 	}
@@ -57,7 +54,8 @@ func pltStubs(m *Module, funcs map[uint64]*funcRec) []funcRec {
 }
 
 // gotSlots maps the addresses of slots to the names of the functions that the
-// loader puts there.
+// loader puts there. In static programs they are functions chosen at start-up,
+// which funcs (by address) names.
 func gotSlots(m *Module, funcs map[uint64]*funcRec) map[uint64]string {
 	f := m.obj.f
 	dyn, _ := f.DynamicSymbols()

@@ -99,16 +99,14 @@ func (ms *Modules) Runtime(f *Func) (r Runtime, ok bool) {
 	}
 	if f.PLT {
 		// The stub stands for the function behind it.
-		if r, ok := classifyName(f.Linkage); ok {
-			return r, true
+		if to := f.Module.ms.Exported(f.Linkage); to != nil {
+			return ms.Runtime(to)
 		}
-		if f.Runtime {
-			return Runtime{Name: f.Linkage, Category: f.Module.defaultCategory(f.Linkage)}, true
+		r, ok := classifyName(f.Linkage)
+		if !ok && f.Runtime {
+			r = Runtime{Name: f.Linkage, Category: defaultFor(f.Linkage)}
 		}
-		if ms.hostNames().has(f.Linkage) {
-			return Runtime{Name: f.Linkage, Category: defaultFor(f.Linkage)}, true
-		}
-		return Runtime{}, false
+		return r, f.Runtime
 	}
 	if !f.Runtime {
 		// A user's own malloc or operator new is an allocator all the same.
@@ -215,7 +213,12 @@ func (m *Module) isRuntime(s *symtab, i int, f *Func) bool {
 	}
 	r := &s.recs[i]
 	if r.plt {
-		return true // a stub; what is behind it is judged by its own module
+		// What is behind the stub matters.
+		if to := m.ms.Exported(r.name); to != nil {
+			return to.Runtime
+		}
+		_, ok := classifyName(r.name)
+		return ok || m.ms.hostNames().has(r.name)
 	}
 	if startFiles[r.name] {
 		return true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-delve/delve/pkg/dwarf/frame"
@@ -35,6 +36,11 @@ type symtab struct {
 	funcs []atomic.Pointer[Func]
 	data  []dataSym
 	tls   []dataSym
+
+	slots map[uint64]string // names by the address of their GOT slot
+
+	expOnce sync.Once
+	exp     map[string]int
 }
 
 // find returns the index of the innermost function that holds file address a,
@@ -136,7 +142,8 @@ func loadSymbols(m *Module) *symtab {
 	for _, r := range fdes {
 		ends[r[0]] = r[1]
 	}
-	for _, r := range pltStubs(m, at) {
+	s.slots = gotSlots(m, at)
+	for _, r := range pltStubs(m, s.slots) {
 		if at[r.lo] == nil {
 			at[r.lo] = &r
 		}
