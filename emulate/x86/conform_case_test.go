@@ -70,6 +70,8 @@ func (m caseMaker) make(f *form) *testCase {
 	case f.w == 1:
 		t.size = 8
 	case f.w == 0:
+	case f.d:
+		t.size = []int{2, 8, 8}[m.Intn(3)]
 	case f.v && f.prefix != prefixNP:
 		t.size = []int{2, 4, 8}[m.Intn(3)]
 	case f.v || f.y:
@@ -85,7 +87,9 @@ func (m caseMaker) make(f *form) *testCase {
 	if f.w == 1 || (f.v || f.y) && t.size == 8 {
 		rex |= 0x48
 	}
-	if f.prefix == prefixAny && !f.v && f.opmap == 0 && m.chance(24) {
+	if f.d {
+		opsize = t.size == 2
+	} else if f.prefix == prefixAny && !f.v && f.opmap == 0 && m.chance(24) {
 		opsize = true
 	}
 	if m.chance(10) {
@@ -138,6 +142,12 @@ func (m caseMaker) make(f *form) *testCase {
 		code = append(code, 0x0F, 0x3A)
 	}
 	t.code = append(code, tail...)
+	g := inst{code: t.code, pc: testPC}
+	if h, err := g.decode(); err == nil && h.row != f.row && g.off != len(t.code) {
+		return nil // prefixes made it another instruction, of other length
+	} else if err != nil && strings.Contains(err.Error(), "end before") {
+		return nil
+	}
 	return t
 }
 
@@ -178,7 +188,7 @@ func (m caseMaker) operands(t *testCase, rex *byte) (tail []byte, ok bool) {
 			n = 8
 		case "iz":
 			n = min(t.size, 4)
-			if !f.v {
+			if !f.v && !f.d {
 				n = 4
 			}
 		case "mo":
@@ -243,7 +253,7 @@ func (m caseMaker) modRM(t *testCase, rex *byte) []byte {
 	if f.rmKind >= 0 {
 		o := f.args[f.rmKind]
 		switch {
-		case o.size >= sizeY-1 && o.memSize >= sizeY-1:
+		case o.size >= sizeD && o.memSize >= sizeD:
 			size = t.size
 		case o.memSize > 0:
 			size = o.memSize

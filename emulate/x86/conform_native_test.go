@@ -81,6 +81,8 @@ type trap struct {
 	sig  syscall.Signal
 	code int32
 	addr uint64
+
+	anyAddr bool // any fault address will do
 }
 
 // stepped reports whether the step ended after the instruction.

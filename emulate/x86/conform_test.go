@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -147,7 +148,7 @@ func (x *conformer) run(t *testCase, s machine) (v verdict, err error) {
 		return v, err
 	}
 	var native machine
-	if v.trap, err = x.native(&s, &native); err != nil {
+	if v.trap, err = x.native(&s, &native, isString(t.f)); err != nil {
 		return v, err
 	}
 	emu, stop := x.emulate(t, &s)
@@ -194,8 +195,8 @@ func (x *conformer) fixRIP(t *testCase, code []byte) {
 	copy(t.code, code)
 }
 
-// native executes the instruction, all iterations of it.
-func (x *conformer) native(s, after *machine) (t trap, err error) {
+// native executes the instruction, all iterations of it if it repeats.
+func (x *conformer) native(s, after *machine, repeats bool) (t trap, err error) {
 	s.native(&x.regs)
 	if err := x.n.setRegs(&x.regs); err != nil {
 		return t, fmt.Errorf("PTRACE_SETREGS: %w", err)
@@ -210,7 +211,7 @@ func (x *conformer) native(s, after *machine) (t trap, err error) {
 		if err := x.n.regs(&x.regs); err != nil {
 			return t, err
 		}
-		if !t.stepped() || x.regs.Rip != s.rip {
+		if !t.stepped() || x.regs.Rip != s.rip || !repeats {
 			break
 		}
 	}
@@ -244,6 +245,7 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 	if stop.Kind != StopLimit {
 		got = fmt.Sprintf("%v, vector %d, address %#x", stop.Kind, stop.Vector, stop.Addr)
 	}
+	tr.anyAddr = t.f.mnem == "enter" || strings.HasPrefix(t.f.mnem, "maskmov") // which of its accesses comes first isn't defined
 	if !sameEnd(tr, &stop, t.memSize) {
 		return fmt.Sprintf("processor: %v, emulator: %s", tr, got)
 	}
@@ -258,9 +260,17 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 		x.inexact++
 		emu.fx = native.fx
 	}
+	if stop.Kind == StopFault && t.f.mnem == "enter" {
+		copy(x.mem.dataBytes(), x.buf) // it pushes before it tries its final stack pointer
+	}
 	if stop.Kind == StopFault && t.memSize == 10 {
 		// A store of ten bytes that faults in its second half may have done the first.
 		x.adoptMemory(t)
+	}
+	if stop.Kind == StopFault && stop.Vector == VecPF && storesMMX(t.f) {
+		// An MMX store that faults may already have reset TOP and the tags.
+		copy(emu.fx[:24], native.fx[:24])
+		copy(emu.fx[32:160], native.fx[32:160])
 	}
 	native.fx[28], native.fx[29], native.fx[30], native.fx[31] = 0, 0, 0, 0
 	if d := native.diff(emu, undef); d != "" {
@@ -282,6 +292,12 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 		}
 	}
 	return ""
+}
+
+// storesMMX says whether f stores an MMX register to memory.
+func storesMMX(f *form) bool {
+	o := f.rmKind
+	return o >= 0 && f.args[o].write && f.regKind >= 0 && f.args[f.regKind].class == classMM
 }
 
 // adoptMemory copies the processor's memory operand to the emulator.
@@ -339,6 +355,9 @@ func sameEnd(t trap, s *Stop, size int) bool {
 		if t.code == fromKernel {
 			return s.Vector == VecGP
 		}
+		if t.anyAddr {
+			return s.Vector == VecPF
+		}
 		if size > 16 { // which byte is touched first isn't defined
 			return s.Vector == VecPF && s.Addr-t.addr+uint64(size) < 2*uint64(size)
 		}
@@ -364,10 +383,10 @@ func allForms(t testing.TB) []*form {
 
 // TestFormsMatchProcessor executes every form of the instruction table on the
 // real processor and in the emulator. RACESIM_CONFORM is the number of cases
-// per form (default 60), RACESIM_CONFORM_SEED the seed, RACESIM_CONFORM_ONLY a
+// per form (default 200), RACESIM_CONFORM_SEED the seed, RACESIM_CONFORM_ONLY a
 // regular expression for the names of the forms to execute.
 func TestFormsMatchProcessor(t *testing.T) {
-	count, seed := envInt(t, "RACESIM_CONFORM", 60), envInt(t, "RACESIM_CONFORM_SEED", 1)
+	count, seed := envInt(t, "RACESIM_CONFORM", 200), envInt(t, "RACESIM_CONFORM_SEED", 1)
 	only := regexp.MustCompile(os.Getenv("RACESIM_CONFORM_ONLY"))
 	withNative(t, func(n *native) {
 		x, err := newConformer(n, int64(seed))
@@ -422,6 +441,9 @@ func (x *conformer) form(t *testing.T, f *form, name string, count int) error {
 	}
 	if bad > show {
 		t.Errorf("%s: %d of %d cases differ", name, bad, done)
+	}
+	if count >= 10 && done == other {
+		t.Errorf("%s: no case decodes as this form: the row can't be reached", name)
 	}
 	if x.inexact > 0 {
 		t.Logf("%-28s %d of %d results differ in the last place or in C1", name, x.inexact, done)

@@ -124,6 +124,7 @@ func execEnter(c *CPU, op *Op) {
 	level := uint64(op.aux & 31)
 	sp, bp := c.R[RSP], c.R[RBP]
 	c.probeStore(op, sp-n*(level+1), int(n*(level+1)))
+	c.probeStore(op, sp-n*(level+1)-uint64(uint16(op.imm)), int(n)) // it tries its final stack pointer
 	sp -= n
 	c.st(op, sp, op.size, bp)
 	frame := sp

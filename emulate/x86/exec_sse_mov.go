@@ -206,6 +206,7 @@ func execFxsave(c *CPU, op *Op) {
 	for i := range c.X {
 		*(*[16]byte)(b[fxXMM+16*i:]) = *bytesOf(&c.X[i])
 	}
+	c.probeStore(op, a, 512) // it tries all of its operand
 	c.storeBytes(op, a, b[:])
 }
 

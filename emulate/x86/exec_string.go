@@ -53,6 +53,9 @@ func (c *CPU) repeat(op *Op, step func(c *CPU, op *Op, max uint64) (n uint64, mo
 		step(c, op, 1)
 		return
 	}
+	if op.attr&attrA32 != 0 {
+		c.R[RCX] = c.counter(op) // also when it is zero
+	}
 	left := c.run.iters - 1
 	for n := c.counter(op); n > 0; {
 		if left == 0 {
@@ -67,8 +70,25 @@ func (c *CPU) repeat(op *Op, step func(c *CPU, op *Op, max uint64) (n uint64, mo
 	}
 }
 
-func execMovs(c *CPU, op *Op) { c.repeat(op, stepMovs) }
-func execStos(c *CPU, op *Op) { c.repeat(op, stepStos) }
+func execMovs(c *CPU, op *Op) {
+	c.truncate(op, RSI)
+	c.truncate(op, RDI)
+	c.repeat(op, stepMovs)
+}
+
+func execStos(c *CPU, op *Op) {
+	c.truncate(op, RDI)
+	c.repeat(op, stepStos)
+}
+
+// truncate clears the upper half of a register with 32-bit addresses and a
+// count of zero, where processors with fast string operations do so too.
+func (c *CPU) truncate(op *Op, r uint8) {
+	if op.attr&attrA32 != 0 && op.attr&(attrRep|attrRepne) != 0 && c.counter(op) == 0 {
+		c.R[r&31] = c.addrReg(op, r)
+	}
+}
+
 func execLods(c *CPU, op *Op) { c.repeat(op, stepLods) }
 func execCmps(c *CPU, op *Op) { c.repeat(op, stepCmps) }
 func execScas(c *CPU, op *Op) { c.repeat(op, stepScas) }

@@ -142,7 +142,10 @@ func (e *fpEnv) scale(a, b Float80) Float80 {
 			n = -n
 		}
 	}
-	if n == 0 { // also a denormal comes back as it is
+	if y.class == fpIsZero { // also a denormal comes back as it is
+		if x.denor && a.Man>>63 != 0 {
+			a.SE |= 1
+		}
 		return a
 	}
 	return e.roundPrec(x.neg, x.exp+n, x.man, 0, 64)
