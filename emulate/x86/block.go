@@ -14,15 +14,16 @@ const (
 // Op that leaves the block, either the last instruction or codeNext, which is
 // none.
 type block struct {
-	n    uint64 // instructions
-	next [2]*block
-	ops  []Op
-	pc   uint64
-	succ [2]uint64 // where it goes: not taken or on, taken; when they are known
-	in   []*block  // blocks whose next is this one
-	last uint64    // the page number of the last byte
-	brk  bool      // Break was asked for at pc
-	dead bool      // invalidated
+	n     uint64 // instructions
+	next  [2]*block
+	first *Op // of ops
+	ops   []Op
+	pc    uint64
+	succ  [2]uint64 // where it goes: not taken or on, taken; when they are known
+	in    []*block  // blocks whose next is this one
+	last  uint64    // the page number of the last byte
+	brk   bool      // Break was asked for at pc
+	dead  bool      // invalidated
 }
 
 // A BlockCache holds the decoded code of one address space. CPUs that one
@@ -212,11 +213,13 @@ func (b *block) finish(fs []*form, end uint64) {
 	b.succ[0] = end
 	if last.attr&attrEnd == 0 {
 		b.ops = append(b.ops, Op{code: codeNext, pc: end, n: uint16(len(b.ops))})
+		b.first = &b.ops[0]
 		return
 	}
 	if last.code == codeCall {
 		last.code = codeCallEnd
 	}
+	b.first = &b.ops[0]
 	b.succ[1] = uint64(last.imm)
 	if n := len(b.ops); n > 1 && fs[n-1] != nil && fs[n-2] != nil {
 		fuse(&b.ops[n-2], last)

@@ -273,7 +273,7 @@ run:
 		c.RIP = b.pc
 		return c.steps(b, end)
 	}
-	op = &b.ops[0]
+	op = b.first
 	for {
 		switch op.code {
 		case codeNop:
