@@ -178,8 +178,8 @@ func (p *Process) mapImage(f *os.File, path string, e *elf.File, bias uint64) (u
 			}
 			p.AS.place(&vma{start: at, end: up(fileEnd), prot: prot, back: b, off: ph.Off &^ pageMask})
 			if memEnd > fileEnd && fileEnd&pageMask != 0 && prot&unix.PROT_WRITE != 0 {
-				n := min(up(fileEnd), memEnd) - fileEnd
-				if errno := p.AS.write(nil, fileEnd, make([]byte, n)); errno != 0 {
+				// To the end of the page: the dynamic linker uses what follows.
+				if errno := p.AS.write(nil, fileEnd, make([]byte, up(fileEnd)-fileEnd)); errno != 0 {
 					return 0, fmt.Errorf("linux: %s: segment at %#x: %w", path, start, errno)
 				}
 			}
