@@ -60,20 +60,24 @@ func (ms *Modules) Exported(sym string) *Func {
 			continue
 		}
 		s := m.symbols()
-		if i, ok := s.exports()[sym]; ok {
+		if i, ok := s.exports(m.Static)[sym]; ok {
 			return m.funcOf(s, i)
 		}
 	}
 	return nil
 }
 
-// exports returns the indices of the global functions by symbol.
-func (s *symtab) exports() map[string]int {
+// exports returns the indices of the global functions by symbol. In static
+// programs the linker may have made them local.
+func (s *symtab) exports(static bool) map[string]int {
 	s.expOnce.Do(func() {
 		s.exp = map[string]int{}
 		for i := range s.recs {
 			r := &s.recs[i]
-			if !r.global || r.plt {
+			if !r.global && !static || r.plt || r.name == "" {
+				continue
+			}
+			if k, ok := s.exp[r.name]; ok && s.recs[k].global && !r.global {
 				continue
 			}
 			s.exp[r.name] = i

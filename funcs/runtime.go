@@ -236,7 +236,7 @@ func (m *Module) isRuntime(s *symtab, i int, f *Func) bool {
 		_, sub := g.subAt(r.lo)
 		return sub == nil
 	}
-	if r.name == "" {
+	if !s.named {
 		m.ms.note("%s is static and has no symbols: its run-time can't be told from the program", m.Path)
 		return false
 	}
@@ -249,6 +249,10 @@ var startFiles = map[string]bool{
 	"__do_global_dtors_aux": true, "frame_dummy": true, "_dl_relocate_static_pie": true,
 	"__libc_csu_init": true, "__libc_csu_fini": true,
 }
+
+// startOrigins are the sources of the C library that the linker places next to
+// the program's own functions.
+var startOrigins = map[string]bool{"libc-start.c": true, "cacheinfo.c": true, "libc-tls.c": true, "exit.c": true, "elf-init.c": true}
 
 // staticRuntime judges a function of a static program without debugging
 // information: by the names that the host's libraries export, by names that
@@ -266,6 +270,9 @@ func (m *Module) staticRuntime(s *symtab, i int) bool {
 			if strings.HasPrefix(r.name, p) {
 				return true, true
 			}
+		}
+		if r.name == "" || r.global && reserved(r.name) > 0 || startOrigins[r.origin] {
+			return true, true
 		}
 		return false, r.global
 	}

@@ -169,8 +169,13 @@ var cxxMemoryPrefixes = []string{
 	"_ZNKSt8__detail20_Prime_rehash_policy",
 }
 
-// internalPrefixes begin symbols of a static C library that no program should
-// define (C11 7.1.3).
+// internalPrefixes begin symbols of a static C library beside the reserved ones
+// (C11 7.1.3): names of its local functions.
 var internalPrefixes = []string{
-	"__", "_IO_", "_dl_", "_nl_", "_int_", "_fini", "_init", "_setjmp", "_longjmp", "_Unwind_", "_ZN10__cxxabiv1", "_ZN9__gnu_cxx", "_i18n_", "_quicksort", "_itoa", "_fitoa", "_authenticate", "_des_", "_obstack", "_buffered_vfprintf", "msort_with_tmp", "ptmalloc_", "arena_get", "tcache_", "malloc_", "mremap_chunk", "sysmalloc", "systrim", "heap_trim", "unlink_chunk", "intel_check_word", "handle_intel", "cpu_features", "update_active", "get_cet_status", "init_cacheinfo", "uw_", "execute_cfa_program", "execute_stack_op", "read_encoded_value", "search_object", "frame_heapsort", "linear_search_fdes", "classify_object_over_fdes", "base_from_", "size_of_encoded_value", "gomp_", "nptl_", "_nss_",
+	"__", "_IO_", "_dl_", "_nl_", "_int_", "_Unwind_", "_ZN10__cxxabiv1", "_ZN9__gnu_cxx",
+	"msort_with_tmp", "ptmalloc_", "arena_get", "tcache_", "malloc_", "mremap_chunk", "sysmalloc", "systrim",
+	"heap_trim", "unlink_chunk", "intel_check_word", "handle_intel", "handle_amd", "handle_zhaoxin", "update_active",
+	"get_cet_status", "init_cacheinfo", "uw_", "execute_cfa_program", "execute_stack_op", "read_encoded_value",
+	"search_object", "frame_heapsort", "linear_search_fdes", "classify_object_over_fdes", "base_from_",
+	"size_of_encoded_value", "gomp_", "nptl_",
 }

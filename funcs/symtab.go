@@ -34,6 +34,7 @@ type symtab struct {
 	recs  []funcRec
 	maxHi []uint64 // the largest hi of recs[:i+1], to find enclosing ones
 	funcs []atomic.Pointer[Func]
+	named bool // there are symbols, not only stubs and .eh_frame
 	data  []dataSym
 	tls   []dataSym
 
@@ -137,6 +138,7 @@ func loadSymbols(m *Module) *symtab {
 			addAll(d.Symbols())
 		}
 	}
+	s.named = len(at) > 0
 	fdes := loadFDEs(m)
 	ends := map[uint64]uint64{}
 	for _, r := range fdes {
