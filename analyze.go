@@ -1,0 +1,218 @@
+package racesim
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/racesim/racesim/checkers"
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/races/detect"
+	"github.com/racesim/racesim/report"
+)
+
+// AnalyzeOptions say what to look for. The zero value is the default.
+type AnalyzeOptions struct {
+	All          bool     // also races within the run-time libraries
+	CheckersOnly bool     // no races
+	Loads        []Load   // replacement values given by the user
+	Models       []string // traces to learn from what is normal
+	MaxRuns      int      // interleavings per race; 0: the default
+	Rules        *checkers.Rules
+}
+
+// maxRounds bounds how often detection is repeated because synchronisation was
+// recognised.
+const maxRounds = 6
+
+// AnalyzeFile analyses the trace in a file.
+func AnalyzeFile(ctx context.Context, path string, o AnalyzeOptions) (*report.Report, error) {
+	t, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	return t.Analyze(ctx, o)
+}
+
+// Analyze finds the races of a recording and judges them. The error is a
+// damaged trace or a replay that diverged.
+func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, error) {
+	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules()}
+	if s := t.Incomplete(); s != "" {
+		a.note("the trace is incomplete: %s", s)
+	}
+	// Detection and recognition of synchronisation, until nothing changes.
+	var groups []*group
+	for round := 1; ; round++ {
+		if err := a.detect(ctx); err != nil {
+			return nil, err
+		}
+		if o.CheckersOnly {
+			break
+		}
+		groups = a.group()
+		n := a.recognise(groups)
+		if n == 0 {
+			break
+		}
+		if round == maxRounds {
+			a.note("synchronisation was still being recognised after %d rounds", round)
+			break
+		}
+	}
+	// Experiments and verdicts.
+	if !o.CheckersOnly {
+		for _, g := range groups {
+			if !g.sync {
+				a.rep.Races = append(a.rep.Races, a.judge(g))
+			}
+		}
+		a.rep.Races = append(a.rep.Races, a.synced...)
+	}
+	a.rep.Findings = checkers.Run(a.facts(), o.Rules)
+	for _, n := range a.ms.Notes() {
+		a.note("%s", n)
+	}
+	for _, id := range t.s.Threads() {
+		a.rep.Summary.Instructions += uint64(t.s.Last(id))
+		a.rep.Summary.Threads++
+	}
+	uniqueIDs(a.rep.Races)
+	a.rep.Sort()
+	a.rep.Summarise()
+	return a.rep, nil
+}
+
+// modules opens the ELF files of a recording for symbols.
+func (t *Trace) modules() *funcs.Modules {
+	var images []funcs.Image
+	for _, m := range t.s.Modules() {
+		images = append(images, funcs.Image{Path: m.Path, Base: m.Base, BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
+	}
+	return funcs.NewModules(images, funcs.Options{})
+}
+
+// An analysis is the state of one run of Analyze.
+type analysis struct {
+	t    *Trace
+	o    AnalyzeOptions
+	rep  *report.Report
+	ms   *funcs.Modules
+	tree *funcs.Tree
+	pass *detect.Pass
+
+	sync   []races.SyncVar // recognised by experiment
+	synced []report.Race   // what they were reported for
+	rank   map[emulate.ThreadID][]sliceStart
+}
+
+func (a *analysis) note(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	for _, n := range a.rep.Notes {
+		if n == s {
+			return
+		}
+	}
+	a.rep.Notes = append(a.rep.Notes, s)
+}
+
+// detect runs one pass.
+func (a *analysis) detect(ctx context.Context) error {
+	a.tree = funcs.NewTree(a.ms)
+	a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync}
+	return a.pass.Run(ctx)
+}
+
+// A group is all candidates of one pair of source lines on one variable.
+type group struct {
+	cands []*races.Candidate
+	place [2]report.Frame // of the two sides, first candidate's order
+	loc   report.Location
+	count uint64
+	sync  bool // recognised as synchronisation in this round
+}
+
+// group unites candidates that a person would call one race.
+func (a *analysis) group() []*group {
+	byKey := map[string]*group{}
+	var out []*group
+	for _, c := range a.pass.Detector.Candidates() {
+		if (c.First.Internal || c.Second.Internal) && !a.o.All {
+			continue
+		}
+		f1, f2 := a.frame(&c.First), a.frame(&c.Second)
+		loc := a.location(c)
+		k1, k2 := fmt.Sprintf("%s:%d", f1.File, f1.Line), fmt.Sprintf("%s:%d", f2.File, f2.Line)
+		if f1.Line == 0 {
+			k1 = fmt.Sprintf("%x", c.First.PC)
+		}
+		if f2.Line == 0 {
+			k2 = fmt.Sprintf("%x", c.Second.PC)
+		}
+		if k2 < k1 {
+			k1, k2 = k2, k1
+		}
+		key := k1 + "|" + k2 + "|" + root(&loc)
+		g := byKey[key]
+		if g == nil {
+			g = &group{place: [2]report.Frame{f1, f2}, loc: loc}
+			byKey[key] = g
+			out = append(out, g)
+		}
+		g.cands = append(g.cands, c)
+		g.count += c.Count
+	}
+	return out
+}
+
+// recognise looks for variables that only make a reader wait. It returns how
+// many new ones there are; they take effect in the next pass.
+func (a *analysis) recognise(groups []*group) int {
+	n := 0
+	known := map[emulate.Addr]bool{}
+	for _, v := range a.sync {
+		known[v.Addr] = true
+	}
+	for _, g := range groups {
+		v, ok := a.spins(g)
+		if !ok {
+			continue
+		}
+		g.sync = true
+		a.synced = append(a.synced, a.synchronisation(g))
+		if !known[v.Addr] {
+			known[v.Addr] = true
+			a.sync = append(a.sync, v)
+			n++
+		}
+	}
+	return n
+}
+
+// uniqueIDs tells races apart that have the same fingerprint, by their lines.
+func uniqueIDs(rs []report.Race) {
+	by := map[string][]int{}
+	for i := range rs {
+		by[rs[i].ID] = append(by[rs[i].ID], i)
+	}
+	for id, is := range by {
+		if len(is) < 2 {
+			continue
+		}
+		sort.SliceStable(is, func(x, y int) bool {
+			p, q := &rs[is[x]], &rs[is[y]]
+			if p.Accesses[0].Line != q.Accesses[0].Line {
+				return p.Accesses[0].Line < q.Accesses[0].Line
+			}
+			return p.Accesses[1].Line < q.Accesses[1].Line
+		})
+		for n, i := range is {
+			if n > 0 {
+				rs[i].ID = fmt.Sprintf("%s-%d", id, n+1)
+			}
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package overlay
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
+)
+
+// Why a participant yields. They travel in x86.Stop.Err.
+var (
+	errPause = errors.New("pause before a racing access")
+	errSplit = errors.New("pause between the halves of a read-modify-write")
+)
+
+// unknownError is the reading of memory that the recording never showed.
+type unknownError struct{ addr uint64 }
+
+func (e *unknownError) Error() string {
+	return fmt.Sprintf("read of memory at 0x%x, which the recording never showed", e.addr)
+}
+
+type phase uint8
+
+const (
+	running phase = iota
+	blocked       // waits for the other participant
+	ended
+)
+
+// An inject puts bytes on the overlay when a participant reaches a count.
+type inject struct {
+	at   emulate.Count
+	addr uint64
+	size int
+	val  uint64
+}
+
+// A participant executes one section within a Run.
+type participant struct {
+	sec   *Section
+	run   *Run
+	cpu   *x86.CPU
+	win   hwmodel.Window
+	lines map[uint64]*line // what it came to know since the section's start
+	bufs  [4][64]byte
+	nbuf  int
+
+	next     int // next Input
+	injects  []inject
+	phase    phase
+	diverged bool
+	where    string // of the divergence
+	out      Outcome
+	detail   string
+	waitAddr uint64 // futex it is blocked on
+
+	hits    int           // racing accesses passed so far
+	stopAt  int           // pause before this one (counted from 1; 0: never)
+	counted emulate.Count // the instruction whose racing load was counted last
+	half    bool          // …and its store too
+	paused  bool
+
+	calls    []Call
+	assumed  int    // reads served from later in the recording
+	executed uint64 // instructions
+	lastNew  uint64 // executed at the last store that changed foreign memory
+	polls    map[uint64]int
+	ret      uint64 // return address, 0 if unknown
+	quietSP  uint64 // RSP inside the quiet call under way, 0: none
+}
+
+// Call serves x86.CallSink.
+func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
+	if p.quietSP == 0 && p.run.quiet(target) {
+		p.quietSP = sp
+	}
+}
+
+// Ret serves x86.CallSink.
+func (p *participant) Ret(c *x86.CPU, site, target, sp uint64) {
+	if p.quietSP != 0 && sp > p.quietSP {
+		p.quietSP = 0
+	}
+}
+
+func (p *participant) count() emulate.Count { return emulate.Count(p.cpu.InstrCount()) }
+
+// view returns what the participant itself knows of a line.
+func (p *participant) view(n uint64) (*[64]byte, uint64) {
+	if l := p.lines[n]; l != nil {
+		return &l.data, l.mask
+	}
+	return p.sec.View.KnownLine(n)
+}
+
+// learn makes bytes of a line known.
+func (p *participant) learn(n uint64, data *[64]byte, mask uint64) {
+	l := p.lines[n]
+	if l == nil {
+		l = new(line)
+		if d, k := p.sec.View.KnownLine(n); d != nil {
+			l.data, l.mask = *d, k
+		}
+		p.lines[n] = l
+	}
+	merge(&l.data, data, mask)
+	l.mask |= mask
+}
+
+// Line serves x86.Memory: the own view with the overlay on top. Stores reach
+// the overlay through Store, so the bytes returned are scratch.
+func (p *participant) Line(c *x86.CPU, n uint64, write bool) unsafe.Pointer {
+	data, known := p.view(n)
+	l := p.run.mem.get(n)
+	if !write && (l == nil || l.mask == 0) && known == ^uint64(0) {
+		return unsafe.Pointer(data)
+	}
+	buf := &p.bufs[p.nbuf&3]
+	p.nbuf++
+	if data != nil {
+		*buf = *data
+	} else {
+		*buf = [64]byte{}
+	}
+	if l != nil && l.mask != 0 {
+		merge(buf, &l.data, l.mask)
+	}
+	return unsafe.Pointer(buf)
+}
+
+// Code serves x86.Memory.
+func (p *participant) Code(c *x86.CPU, pc uint64) []byte { return p.sec.View.Code(pc) }
+
+// Load serves x86.Watcher.
+func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
+	p.racing(c, addr, size, kind, false)
+	if n := len(p.run.track); n != 0 && p.run.tracked(addr, size) {
+		p.polls[c.PC()]++
+	}
+	mask := byteMask(addr, size)
+	_, known := p.view(addr >> 6)
+	if l := p.run.mem.get(addr >> 6); l != nil {
+		known |= l.mask
+	}
+	if mask&^known != 0 {
+		p.resolve(addr>>6, mask&^known)
+		// The bytes the processor holds predate the resolution: read again.
+		v = p.read(addr, size)
+	}
+	return v
+}
+
+// read assembles a value the way Line does.
+func (p *participant) read(addr uint64, size int) uint64 {
+	var v uint64
+	for i := 0; i < size; i++ {
+		b, _ := p.peek(addr + uint64(i))
+		v |= uint64(b) << (8 * i)
+	}
+	return v
+}
+
+// peek returns one byte as the participant sees it.
+func (p *participant) peek(addr uint64) (byte, bool) {
+	if b, ok := p.run.mem.Get(addr); ok {
+		return b, true
+	}
+	data, known := p.view(addr >> 6)
+	if data == nil || known>>(addr&63)&1 == 0 {
+		return 0, false
+	}
+	return data[addr&63], true
+}
+
+// resolve makes missing bytes of a line known, or ends the experiment.
+func (p *participant) resolve(n, missing uint64) {
+	for i := p.next; i < len(p.sec.Inputs) && missing != 0; i++ {
+		in := &p.sec.Inputs[i]
+		if in.Kind == InImport && in.Line == n {
+			p.learn(n, &in.Data, missing)
+			p.assumed++
+			return
+		}
+	}
+	for _, q := range p.run.parts {
+		if q == p {
+			continue
+		}
+		if data, known := q.view(n); data != nil && known&missing != 0 {
+			p.learn(n, data, known&missing)
+			p.assumed++
+			missing &^= known
+		}
+	}
+	if missing == 0 {
+		return
+	}
+	// Own stack below the frame that the section starts in: nobody else's
+	// business, and uninitialised in the real run as well.
+	if a := n << 6; a < p.sec.SP && p.sec.SP-a < 1<<20 {
+		var zero [64]byte
+		p.learn(n, &zero, missing)
+		return
+	}
+	a := n << 6
+	for ; missing&1 == 0; missing >>= 1 {
+		a++
+	}
+	x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: &unknownError{a}})
+}
+
+// Store serves x86.Watcher: what is written goes to the overlay.
+func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
+	p.racing(c, addr, size, x86.Write, true)
+	l := p.run.mem.own(addr >> 6)
+	mask := byteMask(addr, size)
+	if !p.ownStack(addr) && (l.mask&mask != mask || p.read(addr, size) != v) {
+		p.lastNew = p.executed + uint64(p.count()) - uint64(p.cpu.Count)
+	}
+	o := addr & 63
+	for i := uint64(0); i < uint64(size); i++ {
+		l.data[o+i] = byte(v >> (8 * i))
+	}
+	l.mask |= mask
+	p.run.wrote(p, addr>>6, mask)
+}
+
+func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.sec.SP-addr < 8<<20 }
+
+// racing counts racing accesses and pauses before the one asked for.
+func (p *participant) racing(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, store bool) {
+	if !p.run.isRacy(addr, size) {
+		return
+	}
+	at := p.count()
+	if at == p.counted && (!store || p.half) {
+		return // counted before, or a second piece of the same access
+	}
+	first := at != p.counted
+	if p.hits+1 == p.stopAt && first {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errPause})
+	}
+	if kind == x86.Update && !c.Atomic() && p.hits+2 == p.stopAt && c.CanSplit() {
+		// The store half is the one to pause before; only the processor can
+		// stop between the halves.
+		p.hits++
+		p.counted, p.half = at, false
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errSplit})
+	}
+	p.hits++
+	p.counted, p.half = at, store
+}
+
+// Orderable serves x86.Env: experiments have no order to keep.
+func (p *participant) Orderable(c *x86.CPU, addr uint64, size int) {}
+
+// Nondet serves x86.Env: the recorded registers while on the recorded path.
+func (p *participant) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
+	for i := p.next; i < len(p.sec.Inputs); i++ {
+		in := &p.sec.Inputs[i]
+		if in.Kind != InNondet || in.What != what {
+			continue
+		}
+		if !p.diverged && in.At != p.count() {
+			continue
+		}
+		if x86.SetNondetRegs(c, what, dst, in.Regs) {
+			return
+		}
+	}
+	x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: fmt.Errorf("result of a non-deterministic instruction that was not recorded here")})
+}

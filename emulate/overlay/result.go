@@ -1,0 +1,106 @@
+package overlay
+
+import (
+	"sort"
+)
+
+// An End is how one participant of a Run ended.
+type End struct {
+	Outcome  Outcome
+	Detail   string
+	Diverged bool   // control flow left the recorded path
+	Where    string // where it did
+	Assumed  int    // reads served with values from later in the recording
+	Steps    uint64
+	RAX, RDX uint64
+	XMM0     [2]uint64
+	Calls    []Call
+	Regs     [16]uint64
+	XMM      [16][2]uint64
+}
+
+// A Result is what a Run produced.
+type Result struct {
+	Ends  []End
+	mem   *Memory
+	parts []*participant
+	// wrote has, per participant, line -> bytes it wrote.
+	wrote []map[uint64]uint64
+}
+
+// Result returns what the run produced. Call it once everything has ended.
+func (r *Run) Result() *Result {
+	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written}
+	for _, p := range r.parts {
+		c := p.cpu
+		e := End{Outcome: p.out, Detail: p.detail, Diverged: p.diverged, Where: p.where, Assumed: p.assumed,
+			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, XMM: c.X}
+		copy(e.Regs[:], c.R[:16])
+		res.Ends = append(res.Ends, e)
+	}
+	return res
+}
+
+// Byte returns a byte as it is after the run: written, set beforehand, or known
+// to one of the sections.
+func (r *Result) Byte(addr uint64) (byte, bool) {
+	for _, p := range r.parts {
+		if b, ok := p.peek(addr); ok {
+			return b, true
+		}
+	}
+	return 0, false
+}
+
+// Uint returns size bytes at addr as a little-endian number, and whether all
+// of them are known.
+func (r *Result) Uint(addr uint64, size int) (uint64, bool) {
+	var v uint64
+	all := true
+	for i := 0; i < size; i++ {
+		b, ok := r.Byte(addr + uint64(i))
+		v |= uint64(b) << (8 * i)
+		all = all && ok
+	}
+	return v, all
+}
+
+// Wrote reports whether participant part wrote the byte.
+func (r *Result) Wrote(part int, addr uint64) bool {
+	return r.wrote[part][addr>>6]>>(addr&63)&1 != 0
+}
+
+// Written returns the bytes that any participant wrote, as spans in order.
+func (r *Result) Written() []Span {
+	lines := map[uint64]uint64{}
+	for _, w := range r.wrote {
+		for n, m := range w {
+			lines[n] |= m
+		}
+	}
+	return spans(lines)
+}
+
+// spans turns line masks into sorted, joined spans.
+func spans(lines map[uint64]uint64) []Span {
+	ns := make([]uint64, 0, len(lines))
+	for n := range lines {
+		ns = append(ns, n)
+	}
+	sort.Slice(ns, func(i, j int) bool { return ns[i] < ns[j] })
+	var out []Span
+	for _, n := range ns {
+		for i := uint64(0); i < 64; i++ {
+			if lines[n]>>i&1 == 0 {
+				continue
+			}
+			a := n<<6 + i
+			if k := len(out) - 1; k >= 0 && out[k].Addr+out[k].N == a {
+				out[k].N++
+			} else {
+				out = append(out, Span{a, 1})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,434 @@
+package overlay
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// An Outcome says how a participant ended.
+type Outcome uint8
+
+const (
+	_       Outcome = iota
+	Done            // reached the section's end
+	Crashed         // faulted; Detail says how
+	Hung            // the budget ended; Detail says what it waits for
+	Spun            // like Hung, but it only waits for a variable to change
+	Unknown         // needs something that the recording doesn't have
+	Changed         // a system call with other arguments than recorded
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case Done:
+		return "done"
+	case Crashed:
+		return "crash"
+	case Hung:
+		return "hang"
+	case Spun:
+		return "spin"
+	case Unknown:
+		return "unknown"
+	case Changed:
+		return "changed system call"
+	}
+	return "invalid"
+}
+
+// A Run executes one or two sections on a common overlay.
+type Run struct {
+	mem   *Memory
+	parts []*participant
+	racy  []Span
+	track []Span
+	// written has, per participant, the bytes it wrote.
+	written []map[uint64]uint64
+	budget  uint64
+	quiet   func(target uint64) bool
+}
+
+// New prepares an experiment with the given sections. A section may be used in
+// many runs, one after the other or at the same time.
+func New(secs ...*Section) *Run {
+	r := &Run{mem: newMemory()}
+	for _, s := range secs {
+		p := &participant{sec: s, run: r, lines: map[uint64]*line{}, polls: map[uint64]int{}, cpu: new(x86.CPU)}
+		p.win.Clear()
+		c := p.cpu
+		c.SetState(s.Entry)
+		c.Count = uint64(s.Start)
+		c.Win, c.Mem, c.Env, c.Watch = &p.win, p, p, p
+		c.Blocks = x86.NewBlockCache()
+		p.setBreaks()
+		r.parts = append(r.parts, p)
+		r.written = append(r.written, map[uint64]uint64{})
+	}
+	return r
+}
+
+// Budget bounds the instructions of each participant; without it a run gets
+// four times what was recorded and 200,000 more.
+func (r *Run) Budget(n uint64) { r.budget = n }
+
+// Set puts the low size bytes of v at addr before anything runs.
+func (r *Run) Set(addr uint64, size int, v uint64) { r.mem.SetUint(addr, size, v) }
+
+// SetByte puts one byte at addr before anything runs.
+func (r *Run) SetByte(addr uint64, b byte) { r.mem.Set(addr, b) }
+
+// Inject puts the low size bytes of v at addr when participant part is about
+// to execute the instruction with count at. The bytes stay until a participant
+// overwrites them; what others wrote there in the recording is not seen.
+func (r *Run) Inject(part int, at emulate.Count, addr uint64, size int, v uint64) {
+	p := r.parts[part]
+	p.injects = append(p.injects, inject{at, addr, size, v})
+}
+
+// Racy names the bytes whose accesses are counted and can be paused before.
+func (r *Run) Racy(spans ...Span) { r.racy = spans }
+
+// Track names the bytes whose repeated loading makes a hang a spin.
+func (r *Run) Track(spans ...Span) { r.track = spans }
+
+// Quiet names functions, by entry address, whose stores (and their callees')
+// are no outputs: allocators, locks, buffered output. Their memory is real all
+// the same.
+func (r *Run) Quiet(f func(target uint64) bool) {
+	r.quiet = f
+	for _, p := range r.parts {
+		p.cpu.Calls = p
+	}
+}
+
+func (r *Run) isRacy(addr uint64, size int) bool  { return overlaps(r.racy, addr, size) }
+func (r *Run) tracked(addr uint64, size int) bool { return overlaps(r.track, addr, size) }
+
+func overlaps(spans []Span, addr uint64, size int) bool {
+	for _, s := range spans {
+		if addr < s.Addr+s.N && s.Addr < addr+uint64(size) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Run) wrote(p *participant, line, mask uint64) {
+	if p.quietSP != 0 {
+		return
+	}
+	for i, q := range r.parts {
+		if q == p {
+			r.written[i][line] |= mask
+		}
+	}
+}
+
+// Go runs participant part to its end, or until it blocks. It reports whether
+// it ended.
+func (r *Run) Go(part int) bool {
+	p := r.parts[part]
+	p.stopAt = 0
+	p.advance()
+	return p.phase == ended
+}
+
+// GoBefore runs participant part until it is about to do its n-th racing
+// access, counted from 1; the load and the store of an unlocked
+// read-modify-write instruction are two. It reports whether it got there.
+func (r *Run) GoBefore(part, n int) bool {
+	p := r.parts[part]
+	if p.hits >= n {
+		return false
+	}
+	p.stopAt = n
+	p.paused = false
+	p.advance()
+	p.stopAt = 0
+	return p.paused
+}
+
+// Hits returns the number of racing accesses that participant part has done.
+func (r *Run) Hits(part int) int { return r.parts[part].hits }
+
+// Settle runs all participants to their ends, in turn when they wait for one
+// another, starting with first.
+func (r *Run) Settle(first int) {
+	n := len(r.parts)
+	for idle := 0; idle < 2*n; {
+		moved := false
+		for i := 0; i < n; i++ {
+			p := r.parts[(first+i)%n]
+			if p.phase == ended {
+				continue
+			}
+			before := p.executed
+			if p.phase == blocked {
+				p.phase = running
+			}
+			r.Go((first + i) % n)
+			if p.executed > before+64 || p.phase == ended {
+				moved = true
+			}
+		}
+		if !moved {
+			idle++
+		}
+		if r.allEnded() {
+			return
+		}
+	}
+	for _, p := range r.parts {
+		if p.phase != ended {
+			p.end(Hung, "waits for what no participant does")
+		}
+	}
+}
+
+func (r *Run) allEnded() bool {
+	for _, p := range r.parts {
+		if p.phase != ended {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *participant) end(o Outcome, detail string) {
+	p.phase, p.out, p.detail = ended, o, detail
+}
+
+// setBreaks marks the places where the section may end.
+func (p *participant) setBreaks() {
+	if p.sec.End == EndCount {
+		return
+	}
+	if b, ok := p.peekWord(p.sec.SP); ok {
+		p.ret = b
+		p.cpu.Blocks.Break(b)
+	}
+	if p.sec.End == EndLoop {
+		p.cpu.Blocks.Break(p.sec.EndPC)
+	}
+}
+
+func (p *participant) peekWord(addr uint64) (uint64, bool) {
+	var v uint64
+	for i := uint64(0); i < 8; i++ {
+		b, ok := p.peek(addr + i)
+		if !ok {
+			return 0, false
+		}
+		v |= uint64(b) << (8 * i)
+	}
+	return v, true
+}
+
+// atEnd reports whether the section ends here.
+func (p *participant) atEnd() bool {
+	c := p.cpu
+	switch {
+	case c.R[4] > p.sec.SP:
+		return true
+	case p.sec.End == EndLoop && c.RIP == p.sec.EndPC && c.R[4] == p.sec.Entry.R[4]:
+		return p.executed > 0
+	case p.sec.End == EndCount:
+		return p.executed >= p.sec.Steps()
+	}
+	return false
+}
+
+// limit returns how many instructions may run before something is due.
+func (p *participant) limit() uint64 {
+	now := p.cpu.Count
+	n := uint64(4096)
+	if !p.diverged {
+		if p.next < len(p.sec.Inputs) {
+			in := &p.sec.Inputs[p.next]
+			if d := uint64(in.At) - now; d < n {
+				n = d
+			}
+		}
+	}
+	for _, in := range p.injects {
+		if uint64(in.at) >= now {
+			if d := uint64(in.at) - now; d < n {
+				n = d
+			}
+		}
+	}
+	if p.sec.End == EndCount {
+		if d := p.sec.Steps() - p.executed; d < n {
+			n = d
+		}
+	}
+	return n
+}
+
+// advance runs until the participant ends, blocks or pauses.
+func (p *participant) advance() {
+	if p.phase == blocked {
+		p.phase = running
+	}
+	c := p.cpu
+	for p.phase == running {
+		if p.executed > 0 && p.atEnd() {
+			p.end(Done, "")
+			return
+		}
+		p.applyInputs()
+		p.applyInjects()
+		if p.overBudget() {
+			return
+		}
+		n := p.limit()
+		if n == 0 {
+			n = 1
+		}
+		before := c.Count
+		stop := c.Run(n)
+		p.executed += c.Count - before
+		switch stop.Kind {
+		case x86.StopLimit:
+		case x86.StopBreak:
+			if p.executed > 0 && p.atEnd() {
+				p.end(Done, "")
+				return
+			}
+		case x86.StopSyscall:
+			p.syscall()
+		case x86.StopFault:
+			p.end(Crashed, faultText(&stop, c.RIP))
+		case x86.StopUnsupported:
+			p.end(Unknown, fmt.Sprintf("unsupported instruction % x", stop.Bytes))
+		case x86.StopYield:
+			if !p.yield(stop.Err) {
+				return
+			}
+		}
+	}
+}
+
+// yield handles a stop asked for by the participant itself and reports whether
+// it goes on.
+func (p *participant) yield(err error) bool {
+	var unk *unknownError
+	switch {
+	case errors.Is(err, errPause):
+		p.paused = true
+		return false
+	case errors.Is(err, errSplit):
+		before := p.cpu.Count
+		stop := p.cpu.RunSplit()
+		p.executed += p.cpu.Count - before
+		if stop.Kind == x86.StopFault {
+			p.end(Crashed, faultText(&stop, p.cpu.RIP))
+		}
+		p.paused = true
+		return false
+	case errors.As(err, &unk):
+		p.end(Unknown, err.Error())
+	default:
+		p.end(Unknown, err.Error())
+	}
+	return false
+}
+
+// overBudget ends a participant that runs too long, or blocks it if another
+// one may be what it waits for.
+func (p *participant) overBudget() bool {
+	budget := p.run.budget
+	if budget == 0 {
+		budget = 4*p.sec.Steps() + 200_000
+	}
+	spin := p.executed-p.lastNew > 20_000 && p.polled() && p.diverged
+	if p.executed < budget && !spin {
+		return false
+	}
+	for _, q := range p.run.parts {
+		if q != p && q.phase != ended && p.executed < 2*budget {
+			p.phase = blocked
+			p.lastNew = p.executed // a fresh chance after the other has moved
+			p.polls = map[uint64]int{}
+			return true
+		}
+	}
+	if p.polled() && p.executed-p.lastNew > 10_000 {
+		p.end(Spun, "loops until the variable changes")
+	} else {
+		p.end(Hung, fmt.Sprintf("still running after %d instructions, recorded %d", p.executed, p.sec.Steps()))
+	}
+	return true
+}
+
+// polled reports whether some instruction loaded a tracked byte again and again.
+func (p *participant) polled() bool {
+	for _, n := range p.polls {
+		if n >= 16 {
+			return true
+		}
+	}
+	return false
+}
+
+// applyInjects puts the replacements that are due on the overlay.
+func (p *participant) applyInjects() {
+	for _, in := range p.injects {
+		if uint64(in.at) == p.cpu.Count && p.cpu.Pending().Size == 0 {
+			p.run.mem.SetUint(in.addr, in.size, in.val)
+		}
+	}
+}
+
+// applyInputs applies what is due before the next instruction. Once control
+// flow has left the recorded path nothing is due by count any more: what is
+// needed is looked for on demand.
+func (p *participant) applyInputs() {
+	for !p.diverged && p.next < len(p.sec.Inputs) && p.phase == running {
+		in := &p.sec.Inputs[p.next]
+		now := p.cpu.Count
+		if uint64(in.At) > now {
+			return
+		}
+		if uint64(in.At) < now { // served while its instruction executed
+			p.next++
+			continue
+		}
+		if in.PC != p.cpu.RIP {
+			p.diverge(fmt.Sprintf("expected 0x%x, is at 0x%x", in.PC, p.cpu.RIP))
+			return
+		}
+		switch in.Kind {
+		case InImport:
+			p.learn(in.Line, &in.Data, in.Foreign)
+		case InContext:
+			if in.State == nil {
+				p.end(Unknown, "a signal arrived here")
+				return
+			}
+			p.cpu.SetState(*in.State)
+		case InSyscall, InNondet:
+			return // served when the instruction executes
+		}
+		p.next++
+	}
+}
+
+func (p *participant) diverge(where string) {
+	p.diverged, p.where = true, where
+}
+
+func faultText(s *x86.Stop, pc uint64) string {
+	switch s.Vector {
+	case x86.VecPF:
+		return fmt.Sprintf("page fault at address 0x%x, pc 0x%x", s.Addr, pc)
+	case x86.VecDE:
+		return fmt.Sprintf("division error, pc 0x%x", pc)
+	case x86.VecUD:
+		return fmt.Sprintf("invalid instruction, pc 0x%x", pc)
+	}
+	return fmt.Sprintf("fault %d, pc 0x%x", s.Vector, pc)
+}

@@ -1,0 +1,127 @@
+package overlay
+
+import (
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// A View is a thread's memory as the recording knows it at one instant. It
+// must not change while a Section uses it.
+type View interface {
+	// KnownLine returns the bytes of a line and which of them are known (bit i
+	// for byte i). The result must not be written to.
+	KnownLine(line uint64) (data *[64]byte, known uint64)
+	// Code returns instruction bytes from pc to the end of its page.
+	Code(pc uint64) []byte
+}
+
+// InputKind says what flowed into a section.
+type InputKind uint8
+
+const (
+	_ InputKind = iota
+	// InImport: the bytes of a line became known, or changed by others' hands.
+	InImport
+	// InSyscall: a system call's result.
+	InSyscall
+	// InNondet: the registers that a non-deterministic instruction set.
+	InNondet
+	// InContext: a signal's delivery or return replaced the registers.
+	InContext
+)
+
+// An Input is one thing that flowed into a section from outside the thread.
+type Input struct {
+	Kind InputKind
+	At   emulate.Count // due before the instruction with this count
+	PC   uint64        // of that instruction
+
+	// InImport
+	Line uint64
+	Data [64]byte
+	// Foreign has a bit for every byte that the thread didn't know before, or
+	// that somebody else changed since.
+	Foreign uint64
+
+	// InSyscall
+	NR     uint64
+	Args   [6]uint64
+	Ret    uint64
+	NoExit bool // the call never returned
+	Writes []Span
+
+	// InNondet: which, and the registers as x86.SetNondetRegs takes them
+	What x86.NondetKind
+	Regs []uint64
+
+	// InContext, and InSyscall if more than the result changed: the registers
+	// afterwards
+	State *x86.State
+}
+
+// A Span is N bytes of guest memory.
+type Span struct{ Addr, N uint64 }
+
+// An Access is one recorded access of a section, in program order.
+type Access struct {
+	At    emulate.Count
+	PC    uint64
+	Addr  uint64
+	Size  uint8
+	Kind  x86.AccessKind
+	Atom  bool   // part of an atomic instruction
+	Value uint64 // read, or written
+	Pre   uint64 // what the bytes held just before (for reads: Value)
+}
+
+// EndKind says where a section ends.
+type EndKind uint8
+
+const (
+	_ EndKind = iota
+	// EndReturn: when the function that was entered at the start returns,
+	// that is when RSP rises above SP.
+	EndReturn
+	// EndLoop: when control comes back to PC in the same frame, or the frame
+	// is left, whichever is first.
+	EndLoop
+	// EndCount: after as many instructions as recorded; for sections that
+	// never came back.
+	EndCount
+)
+
+// A Section is a stretch of one recorded thread.
+type Section struct {
+	Thread emulate.ThreadID
+	Start  emulate.Count // first instruction
+	Stop   emulate.Count // one past the last instruction recorded
+	Entry  x86.State     // at Start
+	View   View          // at Start
+	Inputs []Input       // in order
+	// Accesses may be cut off at a budget; Complete says that they aren't.
+	Accesses []Access
+	Complete bool
+
+	End   EndKind
+	EndPC uint64
+	SP    uint64 // RSP at the entry of the frame: above it the caller's memory begins
+	// Exit is the state after the last recorded instruction.
+	Exit x86.State
+	// Live are the locations that the recorded continuation read before it
+	// wrote them; only these of the registers and of the own frame count as
+	// outputs. nil for EndReturn, where the ABI decides.
+	Live *Live
+}
+
+// Live is a set of locations.
+type Live struct {
+	Regs uint32            // bit i: general register i
+	XMM  uint16            // bit i: XMM i
+	Mem  map[uint64]uint64 // line -> byte mask, within the own stack
+}
+
+// Steps returns the number of recorded instructions.
+func (s *Section) Steps() uint64 { return uint64(s.Stop - s.Start) }
+
+// Writes reports whether the access changes memory.
+func (a *Access) Writes() bool { return a.Kind == x86.Write }

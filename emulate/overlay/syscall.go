@@ -1,0 +1,196 @@
+package overlay
+
+import (
+	"fmt"
+)
+
+// A Call is a system call that a participant made.
+type Call struct {
+	NR   uint64
+	Args [6]uint64
+	Data []byte // what write(2) and its like would have sent, at most 4 KiB
+}
+
+// System call numbers that experiments know by heart (Linux, x86-64).
+const (
+	sysWrite        = 1
+	sysMmap         = 9
+	sysMunmap       = 11
+	sysPwrite64     = 18
+	sysSchedYield   = 24
+	sysMadvise      = 28
+	sysNanosleep    = 35
+	sysGetpid       = 39
+	sysExit         = 60
+	sysFutex        = 202
+	sysClockNanoslp = 230
+	sysExitGroup    = 231
+)
+
+const (
+	futexCmdMask = 0x7f
+	futexWait    = 0
+	futexWake    = 1
+	futexWaitBS  = 9
+	futexWakeBS  = 10
+	eagain       = 11
+)
+
+// syscall serves the SYSCALL instruction at RIP.
+func (p *participant) syscall() {
+	c := p.cpu
+	nr := c.R[0]
+	args := [6]uint64{c.R[7], c.R[6], c.R[2], c.R[10], c.R[8], c.R[9]}
+
+	if nr == sysFutex {
+		p.futex(args)
+		return
+	}
+	call := Call{NR: nr, Args: args}
+	if nr == sysWrite || nr == sysPwrite64 {
+		n := min(args[2], 4096)
+		for i := uint64(0); i < n; i++ {
+			b, ok := p.peek(args[1] + i)
+			if !ok {
+				break
+			}
+			call.Data = append(call.Data, b)
+		}
+	}
+	in := p.recordedCall(nr, args)
+	switch {
+	case in != nil:
+		p.calls = append(p.calls, call)
+		if in.NoExit {
+			p.end(Done, "")
+			return
+		}
+		for _, w := range in.Writes {
+			p.forget(w.Addr, w.N)
+		}
+		if in.State != nil {
+			count := c.Count
+			c.SetState(*in.State)
+			c.Count = count
+		}
+		p.finishCall(in.Ret)
+	case nr == sysSchedYield || nr == sysNanosleep || nr == sysClockNanoslp:
+		p.finishCall(0) // nothing visible; a waiter lets the others run
+		p.waited()
+	case nr == sysMadvise:
+		p.finishCall(0)
+	case nr == sysWrite || nr == sysPwrite64:
+		p.calls = append(p.calls, call)
+		p.finishCall(args[2])
+	case nr == sysExit || nr == sysExitGroup:
+		p.calls = append(p.calls, call)
+		p.end(Done, "")
+	default:
+		p.calls = append(p.calls, call)
+		p.end(Changed, fmt.Sprintf("system call %d with arguments that were not recorded", nr))
+	}
+}
+
+// recordedCall finds the recorded call that this one repeats.
+func (p *participant) recordedCall(nr uint64, args [6]uint64) *Input {
+	for i := p.next; i < len(p.sec.Inputs); i++ {
+		in := &p.sec.Inputs[i]
+		if in.Kind != InSyscall {
+			continue
+		}
+		if !p.diverged && uint64(in.At) != p.cpu.Count {
+			return nil
+		}
+		if in.NR == nr && in.Args == args {
+			p.next = i + 1
+			return in
+		}
+		if !p.diverged {
+			return nil
+		}
+	}
+	return nil
+}
+
+// finishCall does what the kernel does on its way back: RCX and R11 are
+// clobbered (Intel SDM volume 2, SYSCALL).
+func (p *participant) finishCall(ret uint64) {
+	c := p.cpu
+	c.R[0] = ret
+	c.RIP += 2
+	c.R[1] = c.RIP
+	c.R[11] = c.Flags()
+	c.Count++
+	p.executed++
+}
+
+// forget drops bytes that the kernel wrote in the recording: what it wrote is
+// among the imports that follow.
+func (p *participant) forget(addr, n uint64) {
+	p.run.mem.drop(addr, n)
+	for end := addr + n; addr < end; {
+		stop := min((addr|63)+1, end)
+		line := addr >> 6
+		if d, k := p.view(line); d != nil && k != 0 {
+			p.learn(line, d, 0)
+			p.lines[line].mask &^= byteMask(addr, int(stop-addr))
+		}
+		addr = stop
+	}
+}
+
+// futex is emulated: the word is on the overlay, where both sides see it.
+func (p *participant) futex(args [6]uint64) {
+	switch args[1] & futexCmdMask {
+	case futexWait, futexWaitBS:
+		var word uint64
+		for i := uint64(0); i < 4; i++ {
+			b, ok := p.peek(args[0] + i)
+			if !ok {
+				p.end(Unknown, (&unknownError{args[0]}).Error())
+				return
+			}
+			word |= uint64(b) << (8 * i)
+		}
+		if uint32(word) != uint32(args[2]) {
+			e := int64(-eagain)
+			p.finishCall(uint64(e))
+			return
+		}
+		if in := p.recordedCall(sysFutex, args); in != nil && len(p.run.parts) == 1 && !p.diverged {
+			p.finishCall(in.Ret)
+			return
+		}
+		p.waitAddr = args[0]
+		p.finishCall(0) // a wake-up, or a spurious one: callers must look again
+		p.waited()
+	case futexWake, futexWakeBS:
+		p.recordedCall(sysFutex, args)
+		n := uint64(0)
+		for _, q := range p.run.parts {
+			if q != p && q.phase == blocked && q.waitAddr == args[0] {
+				n, q.waitAddr = 1, 0
+			}
+		}
+		p.finishCall(n)
+	default:
+		if in := p.recordedCall(sysFutex, args); in != nil {
+			p.finishCall(in.Ret)
+			return
+		}
+		p.end(Unknown, fmt.Sprintf("futex operation %d that was not recorded here", args[1]))
+	}
+}
+
+// waited lets the others move. Somebody who waits with nobody left to wait for
+// hangs, sooner or later, by its budget; make it sooner.
+func (p *participant) waited() {
+	for _, q := range p.run.parts {
+		if q != p && q.phase != ended {
+			p.phase = blocked
+			return
+		}
+	}
+	p.executed += 5000
+	p.diverge("waits")
+}

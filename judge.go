@@ -1,0 +1,397 @@
+package racesim
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+
+	"github.com/racesim/racesim/checkers"
+	"github.com/racesim/racesim/classify"
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/loadsub"
+	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/report"
+)
+
+// Bounds of the work on one race.
+const (
+	maxPairs  = 4 // dynamic pairs of accesses judged
+	maxPlaces = 2 // sections tried around each access, innermost first
+	spinSteps = 300_000
+)
+
+// A sliceStart says when a thread got a processor.
+type sliceStart struct {
+	from emulate.Count
+	seq  int
+}
+
+// order says which of two instructions was executed first.
+func (a *analysis) order(ta emulate.ThreadID, ca emulate.Count, tb emulate.ThreadID, cb emulate.Count) bool {
+	if ta == tb {
+		return ca < cb
+	}
+	return a.slice(ta, ca) < a.slice(tb, cb)
+}
+
+// slice returns the number of the slice in which a thread executed an instruction.
+func (a *analysis) slice(t emulate.ThreadID, c emulate.Count) int {
+	if a.rank == nil {
+		a.rank = map[emulate.ThreadID][]sliceStart{}
+		sched, err := a.t.s.Schedule()
+		if err != nil {
+			return 0
+		}
+		for i := range sched {
+			s := &sched[i]
+			a.rank[s.Thread] = append(a.rank[s.Thread], sliceStart{s.From, i})
+		}
+	}
+	r := a.rank[t]
+	// Several slices may begin at one count (system calls that waited): the
+	// instruction executes in the last of them.
+	i := sort.Search(len(r), func(i int) bool { return r[i].from > c })
+	if i == 0 {
+		return -1
+	}
+	return r[i-1].seq
+}
+
+// before returns a count of thread t that it had reached when thread u executed
+// instruction c.
+func (a *analysis) before(t, u emulate.ThreadID, c emulate.Count) emulate.Count {
+	at := a.slice(u, c)
+	r := a.rank[t]
+	i := sort.Search(len(r), func(i int) bool { return r[i].seq > at })
+	if i == 0 {
+		return 0
+	}
+	if i < len(r) {
+		return r[i].from
+	}
+	return a.pass.Threads[t].Last
+}
+
+// pairs returns dynamic pairs of a group, most telling first.
+func (g *group) pairs() []races.Pair {
+	var out []races.Pair
+	for n := 0; len(out) < maxPairs; n++ {
+		any := false
+		for _, c := range g.cands {
+			if n < len(c.Samples) && len(out) < maxPairs {
+				out = append(out, c.Samples[n])
+				any = true
+			}
+		}
+		if !any {
+			break
+		}
+	}
+	return out
+}
+
+// capture gets the section of a place.
+func (a *analysis) capture(id emulate.ThreadID, p loadsub.Place) (*overlay.Section, error) {
+	t, _, err := a.pass.Seek(id, p.Start)
+	if err != nil {
+		return nil, err
+	}
+	return overlay.Capture(t.Snapshot(), p.Goal)
+}
+
+// quiet says which functions' own stores are no outputs.
+func (a *analysis) quiet(target uint64) bool {
+	f := a.ms.FuncAt(emulate.Addr(target))
+	r, ok := a.ms.Runtime(f)
+	return ok && r.Category.Own()
+}
+
+// name says what memory at addr is called.
+func (a *analysis) name(addr uint64) string {
+	if v, ok := a.ms.VarAt(emulate.Addr(addr)); ok {
+		return v.Path
+	}
+	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 {
+		if s := a.callers(b.Ctx); len(s) > 0 {
+			return fmt.Sprintf("heap(%s:%d)+%d", filepath.Base(s[0].File), s[0].Line, uint64(addr)-uint64(b.Addr))
+		}
+	}
+	return ""
+}
+
+// spins tests whether a race's reader does nothing but wait for the writer.
+func (a *analysis) spins(g *group) (races.SyncVar, bool) {
+	for _, p := range g.pairs() {
+		load, store := &p.First, &p.Second
+		if load.Kind != races.Read {
+			load, store = store, load
+		}
+		if load.Kind != races.Read || store.Kind != races.Write || load.Kernel || store.Kernel || load.Atomic {
+			continue
+		}
+		if a.spinsAt(load, store) {
+			return races.SyncVar{Addr: load.Addr, Size: load.Size, Scope: races.ScopeUser}, true
+		}
+	}
+	return races.SyncVar{}, false
+}
+
+func (a *analysis) spinsAt(load, store *races.Access) bool {
+	places, err := loadsub.Places(a.pass, a.ms, load.Thread, load.Count, maxPlaces)
+	if err != nil {
+		return false
+	}
+	values := a.oldValues(load, store)
+	for _, p := range places {
+		p.Goal = overlay.Goal{End: overlay.EndReturn, SP: p.Goal.SP, MaxSteps: spinSteps, MaxAccesses: 200_000}
+		s, err := a.capture(load.Thread, p)
+		if err != nil {
+			continue
+		}
+		i := findLoad(s, load)
+		if i < 0 {
+			continue
+		}
+		for _, v := range values {
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v}, nil, loadsub.Options{Budget: spinSteps})
+			if t.Spun {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oldValues lists what the location may have held before the store.
+func (a *analysis) oldValues(load, store *races.Access) []uint64 {
+	var out []uint64
+	add := func(v uint64) {
+		for _, x := range out {
+			if x == v {
+				return
+			}
+		}
+		out = append(out, v)
+	}
+	if t, _, err := a.pass.Seek(store.Thread, store.Count); err == nil {
+		if v, ok := overlay.ReadUint(t.Memory(), uint64(load.Addr), load.Size); ok {
+			add(v)
+		}
+	}
+	if load.Value != store.Value {
+		add(load.Value)
+	}
+	add(0)
+	return out
+}
+
+// findLoad returns the index of an access among those of a section, or -1.
+func findLoad(s *overlay.Section, x *races.Access) int {
+	for i := range s.Accesses {
+		y := &s.Accesses[i]
+		if y.At == x.Count && y.Kind != x86.Write && y.Addr < uint64(x.Addr)+uint64(x.Size) && uint64(x.Addr) < y.Addr+uint64(y.Size) {
+			return i
+		}
+	}
+	return -1
+}
+
+// race renders a group without a verdict.
+func (a *analysis) race(g *group) report.Race {
+	p := g.pairs()[0]
+	r := report.Race{Location: g.loc, Count: int(g.count), Accesses: [2]report.Access{a.access(&p.First), a.access(&p.Second)}}
+	r.ID = fingerprint(&r)
+	return r
+}
+
+// synchronisation is the report of a variable that was recognised.
+func (a *analysis) synchronisation(g *group) report.Race {
+	r := a.race(g)
+	v, c, why := classify.Judge(classify.Evidence{Spin: true})
+	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
+	return r
+}
+
+// judge experiments with a race and gives its verdict.
+func (a *analysis) judge(g *group) report.Race {
+	r := a.race(g)
+	var ev classify.Evidence
+	for _, c := range g.cands {
+		if c.Reason == races.FreeRace {
+			ev.Freed = true
+		}
+	}
+	for _, p := range g.pairs() {
+		if ev.Freed {
+			break
+		}
+		a.pair(&r, &ev, &p)
+		if ev.NotSerialisable > 0 {
+			break
+		}
+	}
+	v, c, why := classify.Judge(ev)
+	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
+	return r
+}
+
+// pair experiments with one dynamic pair of accesses.
+func (a *analysis) pair(r *report.Race, ev *classify.Evidence, p *races.Pair) {
+	pa, errA := loadsub.Places(a.pass, a.ms, p.First.Thread, p.First.Count, maxPlaces)
+	pb, errB := loadsub.Places(a.pass, a.ms, p.Second.Thread, p.Second.Count, maxPlaces)
+	if errA != nil || errB != nil {
+		err := errA
+		if err == nil {
+			err = errB
+		}
+		ev.SerialFailed = err.Error()
+		return
+	}
+	for level := 0; level < max(len(pa), len(pb)); level++ {
+		qa, qb := pa[min(level, len(pa)-1)], pb[min(level, len(pb)-1)]
+		sa, errA := a.capture(p.First.Thread, qa)
+		sb, errB := a.capture(p.Second.Thread, qb)
+		if errA != nil || errB != nil {
+			ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
+			continue
+		}
+		if level == 0 {
+			a.trials(r, ev, sa, &p.First, &p.Second, &qa)
+			a.trials(r, ev, sb, &p.Second, &p.First, &qb)
+		}
+		s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, Quiet: a.quiet, Name: a.name, MaxRuns: a.o.MaxRuns})
+		a.serial(r, ev, s, &qa, &qb)
+		if s.Odd > 0 {
+			return
+		}
+	}
+}
+
+// racy returns the bytes that a pair of accesses conflicts on.
+func racy(p *races.Pair) []overlay.Span {
+	lo := max(p.First.Addr, p.Second.Addr)
+	hi := min(p.First.Addr+emulate.Addr(p.First.Size), p.Second.Addr+emulate.Addr(p.Second.Size))
+	if lo >= hi { // different mappings of one memory
+		return []overlay.Span{{Addr: uint64(p.First.Addr), N: uint64(p.First.Size)}, {Addr: uint64(p.Second.Addr), N: uint64(p.Second.Size)}}
+	}
+	return []overlay.Span{{Addr: uint64(lo), N: uint64(hi - lo)}}
+}
+
+// serial adds what the interleavings showed to report and evidence.
+func (a *analysis) serial(r *report.Race, ev *classify.Evidence, s *loadsub.Serial, qa, qb *loadsub.Place) {
+	if s.Err != "" {
+		if ev.Interleavings == 0 {
+			ev.SerialFailed = s.Err
+		}
+		return
+	}
+	ev.Interleavings += s.Runs
+	ev.NotSerialisable += s.Odd
+	ev.OrdersDiffer = ev.OrdersDiffer || s.OrdersDiffer
+	ev.Guarded = ev.Guarded || s.Waits
+	x := report.Experiment{Function: qa.String() + " against " + qb.String(), Mode: "simulate", Source: "interleaving", Outcome: "same"}
+	if s.OrdersDiffer {
+		x.Outcome = "different"
+		x.Detail = fmt.Sprintf("%d interleavings, each like one of the two serial orders, which differ", s.Runs)
+	} else {
+		x.Detail = fmt.Sprintf("%d interleavings and both serial orders end alike", s.Runs)
+	}
+	if s.Odd > 0 {
+		ev.NotSerialWhat = s.What
+		x.Outcome = "not-serialisable"
+		x.Detail = fmt.Sprintf("%d of %d interleavings; %v", s.Odd, s.Runs, *s.FirstOdd)
+	}
+	for _, o := range s.Outputs {
+		x.Outputs = append(x.Outputs, report.Output{Name: o.Name, Recorded: o.Want, Reemulated: o.Got})
+	}
+	if s.Failed > 0 {
+		x.Detail += fmt.Sprintf("; %d could not be executed to a comparable end", s.Failed)
+	}
+	if s.Skipped > 0 {
+		x.Detail += fmt.Sprintf("; the budget left out %d", s.Skipped)
+	}
+	r.Experiments = append(r.Experiments, x)
+}
+
+// trials replaces one side's racing load.
+func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Section, side, other *races.Access, q *loadsub.Place) {
+	if side.Kind != races.Read && side.Kind != races.Update || !s.Complete {
+		return
+	}
+	i := findLoad(s, side)
+	if i < 0 {
+		return
+	}
+	var reps []loadsub.Replacement
+	if other.Addr == side.Addr && other.Size == side.Size {
+		reps = loadsub.Replacements(s, i, other.Value, other.Kind == races.Write || other.Kind == races.Update)
+	} else {
+		reps = loadsub.Replacements(s, i, 0, false)
+	}
+	frame := a.frame(side)
+	for _, l := range a.o.Loads {
+		if l.Line == frame.Line && filepath.Base(l.File) == filepath.Base(frame.File) {
+			reps = append(reps, loadsub.Replacement{Source: loadsub.FromUser, Value: l.Value})
+		}
+	}
+	opt := loadsub.Options{Quiet: a.quiet, Name: a.name}
+	ref := loadsub.Reference(s, opt)
+	if bad := loadsub.Faithful(s, ref); len(bad) > 0 {
+		a.note("thread %d: re-emulating %v without a change doesn't give what was recorded (%s): its trials are left out", s.Thread, q, bad[0].Name)
+		return
+	}
+	for _, rep := range reps {
+		t := loadsub.Try(s, i, rep, ref, opt)
+		mode := "simulate"
+		if rep.Correct {
+			mode = "correct"
+		}
+		x := report.Experiment{Function: q.String(), Load: fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line), Mode: mode, Source: string(rep.Source),
+			Recorded: number(t.Load.Value, int(t.Load.Size)), Replacement: number(rep.Value, int(t.Load.Size)), Outcome: t.Outcome, Detail: t.Detail}
+		what := ""
+		for _, o := range t.Outputs {
+			x.Outputs = append(x.Outputs, report.Output{Name: o.Name, Recorded: o.Want, Reemulated: o.Got})
+			if what == "" {
+				what = fmt.Sprintf("%s is %s instead of %s", o.Name, o.Got, o.Want)
+			}
+		}
+		if what == "" {
+			what = t.Detail
+		}
+		r.Experiments = append(r.Experiments, x)
+		ev.Trials = append(ev.Trials, classify.Trial{Simulate: !rep.Correct, Outcome: t.Outcome, What: what})
+	}
+}
+
+// facts collects what the checkers look at.
+func (a *analysis) facts() *checkers.Facts {
+	f := &checkers.Facts{Complete: a.t.Incomplete() == ""}
+	d := a.pass.Detector
+	for _, e := range d.LockGraph().Edges() {
+		f.Locks = append(f.Locks, a.lockEdge(e))
+	}
+	return f
+}
+
+func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
+	d := a.pass.Detector
+	x := checkers.LockEdge{From: uint64(d.LockAddr(e.From)), To: uint64(d.LockAddr(e.To)), Thread: uint32(e.Taken.Thread),
+		FromStack: a.frames(e.Held.Ctx, e.Held.PC), ToStack: a.frames(e.Taken.Ctx, e.Taken.PC)}
+	x.FromName, x.ToName = a.lockName(x.From), a.lockName(x.To)
+	for _, g := range d.Lockset(e.Gates) {
+		x.Gates = append(x.Gates, uint64(d.LockAddr(g)))
+	}
+	if t, _, err := a.pass.Seek(e.Taken.Thread, e.Taken.Count); err == nil {
+		x.Position = t.Position().String()
+	}
+	return x
+}
+
+func (a *analysis) lockName(addr uint64) string {
+	if n := a.name(addr); n != "" {
+		return n
+	}
+	return fmt.Sprintf("the lock at 0x%x", addr)
+}

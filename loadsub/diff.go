@@ -1,0 +1,169 @@
+package loadsub
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/racesim/racesim/emulate/overlay"
+)
+
+// diff lists up to limit outputs in which got differs from want: memory that
+// outlives the sections, registers and own stack that the recorded
+// continuation reads, system calls, and how the participants ended.
+func (p Pair) diff(want, got *overlay.Result, limit int) []Output {
+	return diff([]*overlay.Section{p.A, p.B}, p.Name, want, got, limit)
+}
+
+func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.Result, limit int) []Output {
+	var out []Output
+	add := func(o Output) bool {
+		out = append(out, o)
+		return len(out) >= limit
+	}
+	for i := range secs {
+		w, g := &want.Ends[i], &got.Ends[i]
+		if w.Outcome != g.Outcome {
+			if add(Output{Name: fmt.Sprintf("the end of thread %d", secs[i].Thread), Want: endText(w), Got: endText(g)}) {
+				return out
+			}
+		}
+		for k := 0; k < max(len(w.Calls), len(g.Calls)); k++ {
+			wc, gc := callText(w.Calls, k), callText(g.Calls, k)
+			if wc != gc {
+				if add(Output{Name: fmt.Sprintf("system call %d of thread %d", k+1, secs[i].Thread), Want: wc, Got: gc}) {
+					return out
+				}
+				break
+			}
+		}
+	}
+	var addrs []uint64
+	for _, sp := range append(want.Written(), got.Written()...) {
+		for a := sp.Addr; a < sp.Addr+sp.N; a++ {
+			addrs = append(addrs, a)
+		}
+	}
+	slices.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	for i := 0; i < len(addrs); {
+		a := addrs[i]
+		if !outlives(secs, a) {
+			i++
+			continue
+		}
+		wb, wok := want.Byte(a)
+		gb, gok := got.Byte(a)
+		if wb == gb && wok == gok {
+			i++
+			continue
+		}
+		base := a &^ 7
+		size := 8
+		wv, _ := want.Uint(base, size)
+		gv, _ := got.Uint(base, size)
+		if wv>>32 == gv>>32 {
+			size = 4
+		} else if uint32(wv) == uint32(gv) {
+			base, size = base+4, 4
+			wv, gv = wv>>32, gv>>32
+		}
+		if size == 4 {
+			wv, gv = uint64(uint32(wv)), uint64(uint32(gv))
+		}
+		if add(Output{Name: nameOf(name, base), Addr: base, Want: number(wv, size), Got: number(gv, size)}) {
+			return out
+		}
+		for i < len(addrs) && addrs[i] < base+uint64(size) {
+			i++
+		}
+	}
+	for i, s := range secs {
+		if s.Live == nil || want.Ends[i].Outcome != overlay.Done || got.Ends[i].Outcome != overlay.Done {
+			continue
+		}
+		for r := 0; r < 16; r++ {
+			if s.Live.Regs>>r&1 != 0 && r != 4 && want.Ends[i].Regs[r] != got.Ends[i].Regs[r] {
+				if add(Output{Name: regName(s, r), Want: number(want.Ends[i].Regs[r], 8), Got: number(got.Ends[i].Regs[r], 8)}) {
+					return out
+				}
+			}
+			if s.Live.XMM>>r&1 != 0 && want.Ends[i].XMM[r] != got.Ends[i].XMM[r] {
+				if add(Output{Name: fmt.Sprintf("xmm%d", r), Want: fmt.Sprintf("%#x", want.Ends[i].XMM[r]), Got: fmt.Sprintf("%#x", got.Ends[i].XMM[r])}) {
+					return out
+				}
+			}
+		}
+	}
+	return out
+}
+
+// outlives reports whether a byte is an output: not in a dead part of a stack.
+func outlives(secs []*overlay.Section, addr uint64) bool {
+	for _, s := range secs {
+		if addr >= s.SP || s.SP-addr > 8<<20 {
+			continue
+		}
+		if s.Live == nil || s.End == overlay.EndReturn {
+			return false
+		}
+		return s.Live.Mem[addr>>6]>>(addr&63)&1 != 0
+	}
+	return true
+}
+
+var regNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+
+func regName(s *overlay.Section, r int) string {
+	if s.End == overlay.EndReturn && r == 0 {
+		return "the return value"
+	}
+	return regNames[r]
+}
+
+func nameOf(name func(uint64) string, addr uint64) string {
+	if name != nil {
+		if n := name(addr); n != "" {
+			return n
+		}
+	}
+	return fmt.Sprintf("memory at 0x%x", addr)
+}
+
+// number prints small values as signed decimals and others in hexadecimal.
+func number(v uint64, size int) string {
+	s := int64(v)
+	switch size {
+	case 1:
+		s = int64(int8(v))
+	case 2:
+		s = int64(int16(v))
+	case 4:
+		s = int64(int32(v))
+	}
+	if s > -1<<24 && s < 1<<24 {
+		return fmt.Sprint(s)
+	}
+	return fmt.Sprintf("0x%x", v)
+}
+
+func endText(e *overlay.End) string {
+	if e.Outcome == overlay.Done {
+		return "completion"
+	}
+	return e.Outcome.String() + " (" + e.Detail + ")"
+}
+
+func callText(calls []overlay.Call, k int) string {
+	if k >= len(calls) {
+		return "none"
+	}
+	c := calls[k]
+	if len(c.Data) > 0 {
+		d := c.Data
+		if len(d) > 40 {
+			d = d[:40]
+		}
+		return fmt.Sprintf("%d(%d, %q)", c.NR, c.Args[0], d)
+	}
+	return fmt.Sprintf("%d(%#x, %#x, %#x)", c.NR, c.Args[0], c.Args[1], c.Args[2])
+}

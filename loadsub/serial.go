@@ -1,0 +1,304 @@
+package loadsub
+
+import (
+	"fmt"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
+)
+
+// Order reports whether instruction ca of thread ta was executed before
+// instruction cb of thread tb in the recording.
+type Order func(ta emulate.ThreadID, ca emulate.Count, tb emulate.ThreadID, cb emulate.Count) bool
+
+// A Pair is two racing sections of different threads.
+type Pair struct {
+	A, B  *overlay.Section
+	Racy  []overlay.Span // the bytes that race
+	Order Order
+	// Quiet names run-time functions whose own stores are no outputs.
+	Quiet func(target uint64) bool
+	// Name says what an address is called, for sentences; it may be nil.
+	Name func(addr uint64) string
+	// MaxRuns bounds the interleavings executed; 0 means 48.
+	MaxRuns int
+}
+
+// A Serial says how the interleavings of a Pair compare with its serial orders.
+type Serial struct {
+	Runs         int // interleavings executed to a comparable end
+	Odd          int // of these, ended like neither serial order
+	Failed       int // interleavings without a comparable end
+	Skipped      int // interleavings that the budget left out
+	OrdersDiffer bool
+	RecordedOdd  bool // what was recorded is like neither serial order
+	What         string
+	FirstOdd     *Schedule
+	Outputs      []Output // of the first odd interleaving, against the nearer serial order
+	// Err says why there is no comparison at all.
+	Err string
+	// Waits: a section waited for the other in a serial order.
+	Waits bool
+}
+
+// A Schedule is an interleaving of two sections: First runs until its Before-th
+// racing access, then the other runs (to its end, or to its own Then-th racing
+// access), then First again, then the other.
+type Schedule struct {
+	First  int // 0: A, 1: B
+	Before int
+	Then   int // 0: to the end
+}
+
+func (s Schedule) String() string {
+	n := [2]string{"A", "B"}
+	if s.Then == 0 {
+		return fmt.Sprintf("%s stops before its racing access %d, %s runs", n[s.First], s.Before, n[1-s.First])
+	}
+	return fmt.Sprintf("%s stops before its racing access %d, %s before its %d", n[s.First], s.Before, n[1-s.First], s.Then)
+}
+
+// An Output is one output that differs between two executions.
+type Output struct {
+	Name string
+	Addr uint64 // 0: not in memory
+	Want string // in the execution compared with
+	Got  string
+}
+
+// Serialise executes the pair in both orders and in interleavings.
+func Serialise(p Pair) *Serial {
+	s := &Serial{}
+	if !p.A.Complete || !p.B.Complete {
+		s.Err = "a section is too long to be executed in other orders"
+		return s
+	}
+	pre := p.preState()
+	ab, ba := p.serial(pre, 0), p.serial(pre, 1)
+	okAB, okBA := comparable(ab), comparable(ba)
+	if !okAB && !okBA {
+		s.Err = "neither order can be re-emulated: " + failure(ab)
+		return s
+	}
+	var ref []*overlay.Result
+	if okAB {
+		ref = append(ref, ab)
+	}
+	if okBA {
+		ref = append(ref, ba)
+	}
+	s.OrdersDiffer = okAB != okBA || len(p.diff(ab, ba, 1)) > 0
+	if okAB != okBA {
+		s.Waits = ab.Ends[0].Outcome == overlay.Spun || ba.Ends[1].Outcome == overlay.Spun
+	}
+	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
+	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
+		r := p.interleave(pre, sch)
+		if r == nil {
+			continue
+		}
+		if !judgeable(r) {
+			s.Failed++
+			continue
+		}
+		s.Runs++
+		var least []Output
+		odd := true
+		for _, q := range ref {
+			d := p.diff(q, r, 8)
+			if len(d) == 0 {
+				odd = false
+				break
+			}
+			if least == nil || len(d) < len(least) {
+				least = d
+			}
+		}
+		if odd {
+			s.Odd++
+			if s.FirstOdd == nil {
+				sch := sch
+				s.FirstOdd, s.Outputs = &sch, least
+				s.What = sentence(least)
+			}
+		}
+	}
+	return s
+}
+
+func (p Pair) maxRuns() int {
+	if p.MaxRuns > 0 {
+		return p.MaxRuns
+	}
+	return 48
+}
+
+// schedules lists interleavings, those with one pre-emption first: at the first
+// and last racing accesses, then inwards.
+func schedules(hits [2]int, limit int, skipped *int) []Schedule {
+	var out []Schedule
+	for _, i := range ends(hits[0]) {
+		out = append(out, Schedule{First: 0, Before: i})
+	}
+	for _, i := range ends(hits[1]) {
+		out = append(out, Schedule{First: 1, Before: i})
+	}
+	// Alternate the two sides, so that a small budget sees both.
+	mixed := make([]Schedule, 0, len(out))
+	for i := 0; i < max(hits[0], hits[1]); i++ {
+		if i < hits[0] {
+			mixed = append(mixed, out[i])
+		}
+		if i < hits[1] {
+			mixed = append(mixed, out[hits[0]+i])
+		}
+	}
+	for _, i := range ends(hits[0]) {
+		for _, j := range ends(hits[1]) {
+			mixed = append(mixed, Schedule{First: 0, Before: i, Then: j}, Schedule{First: 1, Before: j, Then: i})
+			if len(mixed) > 4*limit {
+				break
+			}
+		}
+	}
+	if len(mixed) > limit {
+		*skipped = len(mixed) - limit
+		mixed = mixed[:limit]
+	}
+	return mixed
+}
+
+// ends lists 1..n from both ends inwards.
+func ends(n int) []int {
+	var out []int
+	for i, j := 1, n; i <= j; i, j = i+1, j-1 {
+		out = append(out, i)
+		if i != j {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// preState collects what the bytes that both sections touch held before either
+// changed them.
+func (p Pair) preState() map[uint64]byte {
+	type first struct {
+		at   emulate.Count
+		b    byte
+		side int
+	}
+	touched := [2]map[uint64]first{{}, {}}
+	wrote := map[uint64]bool{}
+	for side, sec := range []*overlay.Section{p.A, p.B} {
+		for i := range sec.Accesses {
+			a := &sec.Accesses[i]
+			for k := uint64(0); k < uint64(a.Size); k++ {
+				addr := a.Addr + k
+				if _, ok := touched[side][addr]; !ok {
+					touched[side][addr] = first{a.At, byte(a.Pre >> (8 * k)), side}
+				}
+				if a.Writes() {
+					wrote[addr] = true
+				}
+			}
+		}
+	}
+	pre := map[uint64]byte{}
+	for addr, fa := range touched[0] {
+		fb, both := touched[1][addr]
+		if !both || !wrote[addr] {
+			continue
+		}
+		if p.Order(p.A.Thread, fa.at, p.B.Thread, fb.at) {
+			pre[addr] = fa.b
+		} else {
+			pre[addr] = fb.b
+		}
+	}
+	return pre
+}
+
+func (p Pair) start(pre map[uint64]byte) *overlay.Run {
+	r := overlay.New(p.A, p.B)
+	for addr, b := range pre {
+		r.SetByte(addr, b)
+	}
+	r.Racy(p.Racy...)
+	r.Track(p.Racy...)
+	if p.Quiet != nil {
+		r.Quiet(p.Quiet)
+	}
+	return r
+}
+
+// serial runs first to its end, then the other.
+func (p Pair) serial(pre map[uint64]byte, first int) *overlay.Result {
+	r := p.start(pre)
+	r.Go(first)
+	r.Go(1 - first)
+	r.Settle(first)
+	return r.Result()
+}
+
+// hits counts the racing accesses of one section when it runs first.
+func (p Pair) hits(pre map[uint64]byte, part int) int {
+	r := p.start(pre)
+	r.Go(part)
+	return min(r.Hits(part), 64)
+}
+
+// interleave runs one schedule; nil if it can't be followed.
+func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
+	r := p.start(pre)
+	if !r.GoBefore(s.First, s.Before) {
+		return nil
+	}
+	if s.Then > 0 {
+		if !r.GoBefore(1-s.First, s.Then) {
+			return nil
+		}
+	} else {
+		r.Go(1 - s.First)
+	}
+	r.Settle(s.First)
+	return r.Result()
+}
+
+// comparable reports whether both participants came to their ends.
+func comparable(r *overlay.Result) bool {
+	for _, e := range r.Ends {
+		if e.Outcome != overlay.Done {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeable is comparable, or fails in a way that is itself a result.
+func judgeable(r *overlay.Result) bool {
+	for _, e := range r.Ends {
+		switch e.Outcome {
+		case overlay.Done, overlay.Crashed, overlay.Hung, overlay.Changed:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func failure(r *overlay.Result) string {
+	for _, e := range r.Ends {
+		if e.Outcome != overlay.Done {
+			return e.Outcome.String() + ": " + e.Detail
+		}
+	}
+	return ""
+}
+
+func sentence(d []Output) string {
+	if len(d) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s instead of %s", d[0].Name, d[0].Got, d[0].Want)
+}

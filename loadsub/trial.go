@@ -1,0 +1,234 @@
+package loadsub
+
+import (
+	"github.com/racesim/racesim/emulate/overlay"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// A Source says where a replacement value comes from (SPEC terms: the three
+// situations of a load whose location somebody else changed).
+type Source string
+
+const (
+	// FromEntry: what the location held when the section began; the section
+	// hadn't written it before the load.
+	FromEntry Source = "entry"
+	// FromOwnStore: what the section itself last stored there before the load.
+	FromOwnStore Source = "own-store"
+	// FromOther: what the other thread stores there.
+	FromOther Source = "other-thread"
+	// FromTypical and FromAtypical: frequent and rare values that the same
+	// load read elsewhere in the recording.
+	FromTypical  Source = "typical"
+	FromAtypical Source = "atypical"
+	// FromRandom: seeded random bits; FromUser: given by the user.
+	FromRandom Source = "random"
+	FromUser   Source = "user"
+)
+
+// A Replacement is a value to give to a load instead of the recorded one.
+type Replacement struct {
+	Source Source
+	Value  uint64
+	// Correct: it undoes what somebody else did to the location during the
+	// section. Otherwise it simulates that somebody did.
+	Correct bool
+}
+
+// Replacements lists values for the load that is access number i of the
+// section, different from the recorded one, most telling first. other, if
+// ok, is what the racing store of another thread writes.
+func Replacements(s *overlay.Section, i int, other uint64, ok bool) []Replacement {
+	load := &s.Accesses[i]
+	mask := valueMask(int(load.Size))
+	var out []Replacement
+	add := func(src Source, v uint64, correct bool) {
+		v &= mask
+		if v == load.Value {
+			return
+		}
+		for _, r := range out {
+			if r.Value == v {
+				return
+			}
+		}
+		out = append(out, Replacement{src, v, correct})
+	}
+	if own, stored := lastOwnStore(s, i); stored {
+		add(FromOwnStore, own, true)
+	} else if entry, known := atEntry(s, i); known {
+		add(FromEntry, entry, true)
+	}
+	if ok {
+		add(FromOther, other, false)
+	}
+	return out
+}
+
+func valueMask(size int) uint64 {
+	if size >= 8 {
+		return ^uint64(0)
+	}
+	return 1<<(8*size) - 1
+}
+
+// lastOwnStore returns what the section itself last stored to the bytes of
+// access i before it, if it stored to any of them.
+func lastOwnStore(s *overlay.Section, i int) (uint64, bool) {
+	load := &s.Accesses[i]
+	v, _ := atEntry(s, i)
+	stored := false
+	for k := 0; k < i; k++ {
+		a := &s.Accesses[k]
+		if !a.Writes() || a.Addr >= load.Addr+uint64(load.Size) || load.Addr >= a.Addr+uint64(a.Size) {
+			continue
+		}
+		stored = true
+		for b := uint64(0); b < uint64(a.Size); b++ {
+			if at := a.Addr + b; at >= load.Addr && at < load.Addr+uint64(load.Size) {
+				o := 8 * (at - load.Addr)
+				v = v&^(0xff<<o) | (a.Value>>(8*b)&0xff)<<o
+			}
+		}
+	}
+	return v, stored
+}
+
+// atEntry returns what the bytes of access i held when the section began.
+func atEntry(s *overlay.Section, i int) (uint64, bool) {
+	load := &s.Accesses[i]
+	var v uint64
+	for b := uint64(0); b < uint64(load.Size); b++ {
+		addr := load.Addr + b
+		d, known := s.View.KnownLine(addr >> 6)
+		if d != nil && known>>(addr&63)&1 != 0 {
+			v |= uint64(d[addr&63]) << (8 * b)
+			continue
+		}
+		// Not known at entry: the first access during the section tells.
+		first := firstPre(s, addr)
+		if first < 0 {
+			return 0, false
+		}
+		v |= uint64(first) << (8 * b)
+	}
+	return v, true
+}
+
+// firstPre returns the byte at addr before the section's first access to it, or -1.
+func firstPre(s *overlay.Section, addr uint64) int {
+	for k := range s.Accesses {
+		a := &s.Accesses[k]
+		if addr >= a.Addr && addr < a.Addr+uint64(a.Size) {
+			return int(a.Pre >> (8 * (addr - a.Addr)) & 0xff)
+		}
+	}
+	return -1
+}
+
+// A Trial is the re-emulation of one section with one replaced load.
+type Trial struct {
+	Load        overlay.Access
+	Replacement Replacement
+	Outcome     string // same, different, crash, hang, diverged, unknown
+	Spun        bool   // all it did was to wait for the location to change
+	Detail      string
+	Outputs     []Output
+	Result      *overlay.Result
+	Assumed     int
+}
+
+// An Options configures Try.
+type Options struct {
+	Quiet func(target uint64) bool
+	Name  func(addr uint64) string
+	// Budget bounds the instructions; 0: four times the recorded ones and
+	// 200,000 more.
+	Budget uint64
+}
+
+// Reference re-emulates a section without any change. Its outputs must be the
+// recorded ones; Faithful tells.
+func Reference(s *overlay.Section, o Options) *overlay.Result {
+	r := overlay.New(s)
+	o.apply(r)
+	r.Go(0)
+	r.Settle(0)
+	return r.Result()
+}
+
+func (o Options) apply(r *overlay.Run) {
+	if o.Quiet != nil {
+		r.Quiet(o.Quiet)
+	}
+	if o.Budget != 0 {
+		r.Budget(o.Budget)
+	}
+}
+
+// Faithful says in what the re-emulation of a section without any change
+// differs from the recording: registers at the end, and every byte that the
+// section wrote. It must be nothing.
+func Faithful(s *overlay.Section, r *overlay.Result) []Output {
+	if e := &r.Ends[0]; e.Outcome != overlay.Done {
+		return []Output{{Name: "the end", Want: "completion", Got: endText(e)}}
+	}
+	var out []Output
+	for i, v := range r.Ends[0].Regs {
+		if v != s.Exit.R[i] {
+			out = append(out, Output{Name: regNames[i], Want: number(s.Exit.R[i], 8), Got: number(v, 8)})
+		}
+	}
+	last := map[uint64]byte{}
+	for i := range s.Accesses {
+		a := &s.Accesses[i]
+		if a.Kind == x86.Write {
+			for b := uint64(0); b < uint64(a.Size); b++ {
+				last[a.Addr+b] = byte(a.Value >> (8 * b))
+			}
+		}
+	}
+	for addr, want := range last {
+		if got, ok := r.Byte(addr); ok && got != want && r.Wrote(0, addr) {
+			out = append(out, Output{Name: nameOf(nil, addr), Addr: addr, Want: number(uint64(want), 1), Got: number(uint64(got), 1)})
+		}
+	}
+	return out
+}
+
+// Try re-emulates the section with access i, a load, replaced, and compares it
+// with the reference.
+func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Options) *Trial {
+	load := s.Accesses[i]
+	t := &Trial{Load: load, Replacement: rep}
+	r := overlay.New(s)
+	o.apply(r)
+	r.Track(overlay.Span{Addr: load.Addr, N: uint64(load.Size)})
+	r.Inject(0, load.At, load.Addr, int(load.Size), rep.Value)
+	r.Go(0)
+	r.Settle(0)
+	t.Result = r.Result()
+	e := &t.Result.Ends[0]
+	t.Detail, t.Assumed = e.Detail, e.Assumed
+	switch e.Outcome {
+	case overlay.Crashed:
+		t.Outcome = "crash"
+	case overlay.Spun:
+		t.Outcome, t.Spun = "hang", true
+	case overlay.Hung:
+		t.Outcome = "hang"
+	case overlay.Unknown:
+		t.Outcome = "unknown"
+	default:
+		t.Outputs = diff([]*overlay.Section{s}, o.Name, ref, t.Result, 16)
+		switch {
+		case len(t.Outputs) == 0:
+			t.Outcome = "same"
+		case e.Diverged:
+			t.Outcome, t.Detail = "diverged", e.Where
+		default:
+			t.Outcome = "different"
+		}
+	}
+	return t
+}

@@ -1,0 +1,130 @@
+package racesim
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/traces"
+)
+
+// A Trace is an open recording.
+type Trace struct {
+	r *traces.Reader
+	s *replay.Session
+}
+
+// Open opens a trace. One that was cut off opens up to its last whole chunk;
+// Incomplete says so.
+func Open(path string) (*Trace, error) {
+	r, err := traces.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := replay.Open(r)
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Trace{r, s}, nil
+}
+
+// Close closes the file.
+func (t *Trace) Close() error { return t.r.Close() }
+
+// Incomplete says what is missing of a trace that was cut off; "" if nothing is.
+func (t *Trace) Incomplete() string { return t.r.Incomplete() }
+
+// Session gives access to the replay of single threads.
+func (t *Trace) Session() *replay.Session { return t.s }
+
+// Verify replays all threads, several segments at a time, and returns in words
+// what was compared. The error is the first divergence.
+func (t *Trace) Verify(workers int) (string, error) {
+	v, err := t.s.Verify(context.Background(), workers, nil)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "replayed %s of %s in %s: bit for bit as recorded\n",
+		plural(v.Instructions, "instruction"), plural(uint64(v.Threads), "thread"), plural(uint64(v.Segments), "segment"))
+	fmt.Fprintf(&b, "compared %s, %s, %s, %s; applied %s\n",
+		plural(v.Syscalls, "system call"), plural(v.Orders, "ordered instruction"), plural(v.Hashes, "register hash"),
+		plural(v.KeyFrames, "key frame"), plural(v.Imports, "import"))
+	if v.CutOff > 0 {
+		fmt.Fprintf(&b, "the ends of %s are missing: %s\n", plural(uint64(v.CutOff), "thread"), t.r.Incomplete())
+	}
+	return b.String(), nil
+}
+
+func plural(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// WriteInfo writes what is in the trace, for people.
+func (t *Trace) WriteInfo(w io.Writer) error {
+	h := t.r.Header()
+	var b strings.Builder
+	fmt.Fprintf(&b, "trace        %s, %d bytes\n", t.r.Path(), t.r.FileSize())
+	if s := t.r.Incomplete(); s != "" {
+		fmt.Fprintf(&b, "incomplete   %s\n", s)
+	}
+	fmt.Fprintf(&b, "program      %s\n", strings.Join(h.Argv, " "))
+	fmt.Fprintf(&b, "executable   %s", h.ExePath)
+	if h.ExeBuildID != "" {
+		fmt.Fprintf(&b, ", build-id %s", h.ExeBuildID)
+	}
+	fmt.Fprintf(&b, "\nrecorded on  %s %s, %d cores, %s\n", h.Arch, h.CPULevel, h.Cores, h.Hardware)
+	fmt.Fprintf(&b, "recorded as  read log %s, memory model %s, mode %s, schedule %s, seed %d, clock %s\n", h.ReadLog, h.MemoryModel, h.LogMode, h.Schedule, h.Seed, h.Clock)
+	if x := t.s.Exit(); x == nil {
+		fmt.Fprintf(&b, "ended        not in the trace\n")
+	} else if x.Signal != 0 {
+		fmt.Fprintf(&b, "ended        by signal %d\n", x.Signal)
+	} else {
+		fmt.Fprintf(&b, "ended        with status %d\n", x.Status)
+	}
+	var total uint64
+	for _, id := range t.s.Threads() {
+		total += uint64(t.s.Last(id))
+	}
+	fmt.Fprintf(&b, "instructions %d", total)
+	if total > 0 {
+		fmt.Fprintf(&b, ", %.3f bits per instruction", float64(t.r.FileSize())*8/float64(total))
+	}
+	fmt.Fprintf(&b, "\n\n%-8s %15s %12s %11s %12s %12s\n", "thread", "instructions", "packets", "key frames", "raw bytes", "stored")
+	for _, s := range t.r.Streams() {
+		name := fmt.Sprint(s.Stream)
+		if s.Stream == 0 {
+			name = "process"
+		}
+		fmt.Fprintf(&b, "%-8s %15d %12d %11d %12d %12d\n", name, s.LastCount, s.Packets, s.KeyFrames, s.Raw, s.Stored)
+	}
+	fmt.Fprintf(&b, "\n%-15s %12s %14s\n", "packet", "number", "raw bytes")
+	sizes := t.r.Sizes()
+	for _, k := range sizes.List() {
+		fmt.Fprintf(&b, "%-15v %12d %14d\n", k.Kind, k.Packets, k.Bytes)
+	}
+	if cs := t.s.Counters(); len(cs) > 0 {
+		fmt.Fprintf(&b, "\ncaches and coherence\n")
+		sort.SliceStable(cs, func(i, j int) bool { return cs[i].Name < cs[j].Name })
+		for _, c := range cs {
+			fmt.Fprintf(&b, "  %-34s %14d\n", c.Name, c.Value)
+		}
+	}
+	fmt.Fprintf(&b, "\nmodules\n")
+	for _, m := range t.s.Modules() {
+		fmt.Fprintf(&b, "  %#14x  %s", uint64(m.Base), m.Path)
+		if m.BuildID != "" {
+			fmt.Fprintf(&b, "  build-id %s", m.BuildID)
+		}
+		fmt.Fprintln(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,279 @@
+package detect
+
+import (
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/traces"
+)
+
+// System calls that change what memory is (Linux, x86-64).
+const (
+	sysMmap    = 9
+	sysMunmap  = 11
+	sysMremap  = 25
+	sysMadvise = 28
+)
+
+const madvDontneed = 4
+
+// A follower turns what one replayed thread does into events.
+type follower struct {
+	p     *Pass
+	tt    *ThreadTrack
+	t     *replay.Thread
+	calls *funcs.Tracker
+	b     *batch
+
+	// A read-modify-write instruction is two accesses, its load being held
+	// back until the store: at most two pieces (CMPXCHG16B).
+	held  [2]races.Event
+	nheld int
+
+	// The place of the last access, which the next one is likely to share.
+	ctx   uint32
+	pc    uint64
+	place accessPlace
+
+	rip uint64 // before the packet that is being applied
+
+	call struct { // system call under way
+		nr   uint64
+		args [6]uint64
+		pc   uint64
+	}
+}
+
+// An accessPlace is what an instruction in a context means for its accesses.
+type accessPlace struct {
+	flags races.Flags
+	scope races.Scope
+}
+
+// start emits what precedes a thread's first instruction.
+func (f *follower) start() {
+	t := f.t
+	sp := t.CPU().R[x86.RSP]
+	var parent emulate.ThreadID
+	if st, err := f.p.Session.Reader().Cursor(uint32(f.tt.ID)).Next(); err == nil && st.Kind == traces.Start {
+		parent = emulate.ThreadID(st.Parent)
+	}
+	if parent != 0 {
+		for _, m := range f.p.Session.Mappings(t.Min()) {
+			if uint64(m.Addr) <= sp && sp < uint64(m.Addr)+m.N {
+				f.tt.Stack, f.tt.StackEnd = uint64(m.Addr), uint64(m.Addr)+m.N
+				f.add(races.Event{Op: races.OpReset, Addr: m.Addr, N: m.N})
+			}
+		}
+	}
+	f.add(races.Event{Op: races.OpThreadStart, Value: uint64(parent)})
+}
+
+func (f *follower) add(e races.Event) {
+	e.Thread = f.tt.ID
+	f.b.events = append(f.b.events, e)
+}
+
+// where classifies the instruction that is executing.
+func (f *follower) where() (ctx uint32, pc uint64, pl accessPlace) {
+	ctx, pc = f.calls.Node(), f.t.CPU().PC()
+	if ctx == f.ctx && pc == f.pc {
+		return ctx, pc, f.place
+	}
+	f.ctx, f.pc = ctx, pc
+	f.place = f.placeOf(f.p.Tree.Place(ctx, emulate.Addr(pc)))
+	return ctx, pc, f.place
+}
+
+func (f *follower) placeOf(p funcs.Place) accessPlace {
+	switch {
+	case p.Category == 0:
+		return accessPlace{scope: races.ScopeUser}
+	case p.Category == funcs.SyncAPI:
+		return accessPlace{races.Internal, races.ScopeUser}
+	case p.Category.UserAccess():
+		return accessPlace{scope: scopeByOwner}
+	}
+	return accessPlace{races.Internal, races.ScopeInternal}
+}
+
+// Load serves x86.Watcher.
+func (f *follower) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
+	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
+		return v
+	}
+	e := f.access(c, addr, size, races.Read, v)
+	if kind != x86.Update {
+		f.flush()
+		f.b.events = append(f.b.events, e)
+		return v
+	}
+	if f.nheld == len(f.held) || f.nheld > 0 && f.held[0].Count != e.Count {
+		f.flush()
+	}
+	f.held[f.nheld] = e
+	f.nheld++
+	return v
+}
+
+// Store serves x86.Watcher.
+func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
+	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
+		return
+	}
+	e := f.access(c, addr, size, races.Write, v)
+	for i := 0; i < f.nheld; i++ {
+		if h := &f.held[i]; h.Count == e.Count && h.Addr == e.Addr && h.N == e.N {
+			e.Kind = races.Update
+			f.nheld--
+			f.held[i] = f.held[f.nheld]
+			break
+		}
+	}
+	if e.Kind != races.Update {
+		f.flush()
+	}
+	f.b.events = append(f.b.events, e)
+}
+
+func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v uint64) races.Event {
+	ctx, pc, pl := f.where()
+	e := races.Event{Op: races.OpAccess, Kind: kind, Flags: pl.flags, Scope: pl.scope, Thread: f.tt.ID, Ctx: ctx,
+		Addr: emulate.Addr(addr), N: uint64(size), PC: pc, Value: v, Count: f.t.Count()}
+	if c.Atomic() {
+		e.Flags |= races.Atomic
+	}
+	return e
+}
+
+// flush emits held-back loads whose store never came: compare-and-exchanges
+// that failed, and instructions cut in half.
+func (f *follower) flush() {
+	for i := 0; i < f.nheld; i++ {
+		f.b.events = append(f.b.events, f.held[i])
+	}
+	f.nheld = 0
+}
+
+// Alloc serves funcs.AllocSink.
+func (f *follower) Alloc(a funcs.Alloc) {
+	f.flush()
+	if a.Undo {
+		return
+	}
+	e := races.Event{Op: races.OpAlloc, Addr: a.Addr, N: a.Size, Ctx: a.Node, PC: uint64(a.Site), Count: a.Count}
+	if f.p.Tree.Class(a.Node).Own() {
+		e.Flags |= races.Internal
+	}
+	f.add(e)
+}
+
+// Free serves funcs.AllocSink.
+func (f *follower) Free(a funcs.Free) {
+	f.flush()
+	e := races.Event{Op: races.OpFree, Addr: a.Addr, Ctx: a.Node, PC: uint64(a.Site), Count: a.Count}
+	if f.p.Tree.Class(a.Node).Own() {
+		e.Flags |= races.Internal
+	}
+	f.add(e)
+}
+
+// packet turns an event of the replay into events of the detector.
+func (f *follower) packet(ev *replay.Event) {
+	p := ev.Packet
+	switch ev.Kind {
+	case traces.SyscallEnter:
+		f.flush()
+		f.call.nr, f.call.args, f.call.pc = p.Nr, p.Args, f.t.CPU().RIP
+		for _, o := range p.Objs {
+			f.object(races.OpRelease, o)
+		}
+	case traces.SyscallExit:
+		f.exit(p)
+	case traces.Signal:
+		f.flush()
+		if p.Thread != 0 {
+			f.add(races.Event{Op: races.OpAcquire, Object: races.ObjSignal, Value: uint64(p.Signo)<<32 | uint64(f.tt.ID), Scope: races.ScopeUser})
+		}
+		c := f.t.CPU()
+		f.calls.Push(c, f.rip, c.RIP, c.R[x86.RSP])
+	}
+}
+
+func (f *follower) object(op races.Op, o traces.Object) {
+	e := races.Event{Op: op, Value: o.ID, Scope: races.ScopeUser, Ctx: f.calls.Node(), PC: f.call.pc, Count: f.t.Count()}
+	switch o.Kind {
+	case objAddr:
+		e.Object = races.ObjFutex
+		// What the run-time waits for inside its own locks orders only itself.
+		e.Scope = f.callScope()
+	case objChannel:
+		e.Object = races.ObjChannel
+	case objThread:
+		e.Object = races.ObjThread
+	default:
+		e.Object = races.ObjSignal
+	}
+	f.add(e)
+}
+
+// Object kinds as the recorder writes them (linux.ObjectKind).
+const (
+	objAddr    = 1
+	objChannel = 2
+	objThread  = 3
+)
+
+func (f *follower) callScope() races.Scope {
+	pl := f.p.Tree.Place(f.calls.Node(), emulate.Addr(f.call.pc))
+	if pl.Category == funcs.Internal || pl.Category == funcs.Allocator {
+		return races.ScopeInternal
+	}
+	return races.ScopeUser
+}
+
+// exit handles a system call's effects: what it ordered, touched and remapped.
+func (f *follower) exit(p *traces.Packet) {
+	for _, o := range p.Objs {
+		f.object(races.OpAcquire, o)
+	}
+	pl := f.placeOf(f.p.Tree.Place(f.calls.Node(), emulate.Addr(f.call.pc)))
+	f.ranges(p.Reads, races.Read, pl)
+	f.ranges(p.Writes, races.Write, pl)
+	a := &f.call.args
+	failed := int64(p.Ret) < 0 && int64(p.Ret) > -4096
+	if failed {
+		return
+	}
+	switch f.call.nr {
+	case sysMmap:
+		f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(p.Ret), N: a[1]})
+	case sysMunmap:
+		f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(a[0]), N: a[1]})
+	case sysMremap:
+		f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(a[0]), N: a[1]})
+		if p.Ret != a[0] {
+			f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(p.Ret), N: a[2]})
+		}
+	case sysMadvise:
+		if a[2] == madvDontneed {
+			f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(a[0]), N: a[1]})
+		}
+	}
+}
+
+// ranges emits what a system call read or wrote, as far as others touch it.
+func (f *follower) ranges(rs []traces.Range, kind races.Kind, pl accessPlace) {
+	for _, r := range rs {
+		for a, end := r.Addr, r.Addr+r.N; a < end; {
+			stop := min((a|63)+1, end)
+			if f.p.lines == nil || f.p.lines.Has(a>>6) {
+				f.add(races.Event{Op: races.OpAccess, Kind: kind, Flags: pl.flags | races.Kernel, Scope: pl.scope,
+					Addr: emulate.Addr(a), N: stop - a, PC: f.call.pc, Ctx: f.calls.Node(), Count: f.t.Count()})
+			}
+			a = stop
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package detect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/traces"
+)
+
+// A Pass replays all threads of a recording side by side and feeds what they
+// do to a races.Detector, in the order in which it was recorded.
+//
+// Every thread is replayed by its own goroutine, which turns one recorded slice
+// after the other into a batch of events; batches are merged in the order of
+// the slices. Only lines that two threads touched are observed.
+type Pass struct {
+	Session *replay.Session
+	Tree    *funcs.Tree
+	Sync    []races.SyncVar // known beforehand
+	// Everything observes all lines, not only shared ones.
+	Everything bool
+	// Marks is the number of places per thread, at most, from which Seek can
+	// start; 0 means 32.
+	Marks int
+
+	Detector *races.Detector
+	Threads  map[emulate.ThreadID]*ThreadTrack
+	// Cut says where the pass stopped early because the trace is incomplete.
+	Cut string
+
+	lines *replay.LineSet
+	jumps []emulate.Addr
+	free  sync.Pool
+}
+
+// A ThreadTrack is what a pass keeps of one thread.
+type ThreadTrack struct {
+	ID    emulate.ThreadID
+	marks []mark
+	Last  emulate.Count // how far it was replayed
+	// Stack is the extent of its stack and thread control block, as mapped
+	// when it started (0: unknown).
+	Stack, StackEnd uint64
+}
+
+// A mark is a place to seek from.
+type mark struct {
+	count emulate.Count
+	snap  *replay.Snapshot
+	calls *funcs.Tracker
+}
+
+// A batch is what one thread did in one slice.
+type batch struct {
+	events []races.Event
+	err    error
+}
+
+// Run replays and detects. The error is a divergence or a damaged trace.
+func (p *Pass) Run(ctx context.Context) error {
+	sched, err := p.Session.Schedule()
+	if err != nil {
+		return err
+	}
+	p.lines = p.Session.Shared()
+	if p.Everything {
+		p.lines = nil
+	}
+	sync := append([]races.SyncVar(nil), p.Sync...)
+	for _, a := range p.Session.Atomics() {
+		if a.N >= 1 && a.N <= 64 {
+			sync = append(sync, races.SyncVar{Addr: emulate.Addr(a.Addr), Size: int(a.N)})
+		}
+	}
+	p.Detector = races.New(races.Config{Sync: sync, Canon: p.canon()})
+	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
+
+	p.jumps = p.Tree.JumpTargets()
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	feeds := map[emulate.ThreadID]chan *batch{}
+	for _, id := range p.Session.Threads() {
+		tt := &ThreadTrack{ID: id}
+		p.Threads[id] = tt
+		ch := make(chan *batch, 2)
+		feeds[id] = ch
+		go p.follow(ctx, tt, ch)
+	}
+	for i := range sched {
+		s := &sched[i]
+		var b *batch
+		select {
+		case b = <-feeds[s.Thread]:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b == nil {
+			continue // the thread's stream ended before: the trace is cut off
+		}
+		for k := range b.events {
+			e := &b.events[k]
+			if e.Op == races.OpAccess && e.Scope == scopeByOwner {
+				p.attribute(e)
+			}
+			p.Detector.Feed(e)
+		}
+		if b.err != nil {
+			return b.err
+		}
+		b.events = b.events[:0]
+		p.free.Put(b)
+	}
+	return nil
+}
+
+// scopeByOwner marks an access by a run-time function that counts as the
+// user's if the memory is the user's. The detector never sees it.
+const scopeByOwner races.Scope = 0xff
+
+// attribute decides whose an access by a run-time function is: the run-time's
+// own if it is to the run-time's data or to a block that the run-time
+// allocated for itself.
+func (p *Pass) attribute(e *races.Event) {
+	e.Scope = races.ScopeUser
+	if p.Tree.RuntimeData(uint64(e.Addr)) {
+		e.Flags, e.Scope = e.Flags|races.Internal, races.ScopeInternal
+		return
+	}
+	if b := p.Detector.BlockAt(e.Addr); b.ID != 0 && p.Tree.Class(b.Ctx).Own() {
+		e.Flags, e.Scope = e.Flags|races.Internal, races.ScopeInternal
+	}
+}
+
+// canon maps mappings of the same memory to one address.
+func (p *Pass) canon() func(emulate.Addr) emulate.Addr {
+	type region struct{ lo, hi, to uint64 }
+	var rs []region
+	for _, m := range p.Session.EveryMapping() {
+		if m.Alias != 0 {
+			rs = append(rs, region{uint64(m.Addr), uint64(m.Addr) + m.N, 1<<63 | m.Alias<<40 + m.AliasOffset})
+		}
+	}
+	if len(rs) == 0 {
+		return nil
+	}
+	return func(a emulate.Addr) emulate.Addr {
+		for i := len(rs) - 1; i >= 0; i-- {
+			if r := &rs[i]; uint64(a) >= r.lo && uint64(a) < r.hi {
+				return emulate.Addr(r.to + uint64(a) - r.lo)
+			}
+		}
+		return a
+	}
+}
+
+// follow replays one thread and sends a batch for each of its slices.
+func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
+	defer close(out)
+	f := &follower{p: p, tt: tt}
+	send := func(b *batch) bool {
+		select {
+		case out <- b:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	t, err := p.Session.Thread(tt.ID)
+	if err != nil {
+		send(&batch{err: err})
+		return
+	}
+	f.t = t
+	f.calls = funcs.NewTracker(p.Tree, tt.ID, f)
+	f.calls.Start(emulate.Addr(t.CPU().RIP), t.Count())
+	for _, a := range p.jumps {
+		t.CPU().Blocks.Break(uint64(a))
+	}
+	t.CPU().Calls = f.calls
+	t.Observe(p.lines, p.lines == nil, f)
+	t.Want = replay.Kinds(traces.SyscallEnter, traces.SyscallExit, traces.Signal, traces.Context, traces.Switch, traces.Exit)
+	total := uint64(p.Session.Last(tt.ID))
+	marks := p.Marks
+	if marks == 0 {
+		marks = 32
+	}
+	every := max(total/uint64(marks), 200_000)
+	f.b = p.batch()
+	f.start()
+	next := uint64(0)
+	for {
+		f.rip = t.CPU().RIP
+		ev, err := t.Step()
+		if err == nil && ev.Stop != nil {
+			f.calls.Enter(t.CPU())
+			continue
+		}
+		if err != nil {
+			f.flush()
+			if !errors.Is(err, io.EOF) {
+				f.b.err = err
+			}
+			tt.Last = t.Count()
+			send(f.b)
+			return
+		}
+		switch ev.Kind {
+		case traces.Switch:
+			if ev.Packet.In {
+				if c := uint64(t.Count()); c >= next && t.CPU().Pending().Size == 0 {
+					tt.marks = append(tt.marks, mark{t.Count(), t.Snapshot(), f.calls.Clone()})
+					next = c + every
+				}
+				continue
+			}
+			f.flush()
+			if !send(f.b) {
+				return
+			}
+			f.b = p.batch()
+		case traces.Exit:
+			f.flush()
+			f.add(races.Event{Op: races.OpThreadExit, Addr: emulate.Addr(ev.Packet.Addr)})
+		default:
+			f.packet(&ev)
+		}
+	}
+}
+
+func (p *Pass) batch() *batch {
+	if b, ok := p.free.Get().(*batch); ok {
+		return b
+	}
+	return &batch{}
+}
+
+// Seek returns a replay of a thread, and its calls, about to execute the
+// instruction with the given count, with what is due before it applied.
+func (p *Pass) Seek(id emulate.ThreadID, count emulate.Count) (*replay.Thread, *funcs.Tracker, error) {
+	tt := p.Threads[id]
+	if tt == nil || len(tt.marks) == 0 {
+		return nil, nil, fmt.Errorf("thread %d was not replayed", id)
+	}
+	m := &tt.marks[0]
+	for i := range tt.marks {
+		if tt.marks[i].count <= count {
+			m = &tt.marks[i]
+		}
+	}
+	t := m.snap.NewThread()
+	calls := m.calls.Clone()
+	calls.SetSinks(nil)
+	t.CPU().Calls = calls
+	for _, a := range p.jumps {
+		t.CPU().Blocks.Break(uint64(a))
+	}
+	for t.Count() < count {
+		stop, err := t.RunTo(count)
+		if err != nil {
+			return nil, nil, err
+		}
+		if stop != nil && stop.Kind == x86.StopBreak {
+			calls.Enter(t.CPU())
+			continue
+		}
+		if stop != nil {
+			return nil, nil, fmt.Errorf("thread %d stopped at instruction %d: %v", id, t.Count(), stop.Kind)
+		}
+	}
+	return t, calls, t.Settle()
+}

@@ -1,0 +1,115 @@
+package racesim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/racesim/racesim/emulate/record"
+	"github.com/racesim/racesim/hwmodel"
+)
+
+// A RecordConfig says what to record and how. Argv and Output must be set.
+type RecordConfig struct {
+	Output string   // the trace
+	Argv   []string // program and arguments; a name without a slash is looked up in PATH
+	Env    []string // NAME=value; nil: this process's
+
+	Cores       int    // processing units, 1 to 64; 0: 4
+	Seed        uint64 // determines schedule and guest randomness
+	Schedule    string // random, rr, pct; "": random
+	Slice       int    // mean instructions between pre-emptions; 0: the default
+	Clock       string // virtual, host; "": virtual
+	MemoryLimit uint64 // bytes; 0: the default
+	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
+	L1, LLC     string // size/ways, as 32K/8; "": the default
+
+	Stdin, Stdout, Stderr *os.File // nil: this process's
+	// Signals passes the signals that this process gets on to the guest.
+	Signals bool
+}
+
+// A RecordResult is how the guest ended.
+type RecordResult struct {
+	Status       int // exit status
+	Signal       int // that killed it, 0: none
+	Instructions uint64
+	Threads      int
+}
+
+// ExitCode is what a shell would show: the status, or 128 and the signal.
+func (r RecordResult) ExitCode() int {
+	if r.Signal != 0 {
+		return 128 + r.Signal
+	}
+	return r.Status
+}
+
+// Record runs a program and records it. An error means that the program could
+// not be run to its end; what was recorded until then is in the trace.
+func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
+	l1, err := parseGeometry(cfg.L1)
+	if err != nil {
+		return RecordResult{}, fmt.Errorf("L1 cache: %w", err)
+	}
+	llc, err := parseGeometry(cfg.LLC)
+	if err != nil {
+		return RecordResult{}, fmt.Errorf("last-level cache: %w", err)
+	}
+	if cfg.KeyFrames > math.MaxInt64 {
+		return RecordResult{}, fmt.Errorf("key frames: every %d instructions is never", cfg.KeyFrames)
+	}
+	res, err := record.Run(ctx, record.Config{
+		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
+		Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
+		MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
+		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
+	})
+	return RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads}, err
+}
+
+// parseGeometry reads size/ways; "" is the zero Geometry.
+func parseGeometry(s string) (hwmodel.Geometry, error) {
+	if s == "" {
+		return hwmodel.Geometry{}, nil
+	}
+	size, ways, ok := strings.Cut(s, "/")
+	n, err := ParseSize(size)
+	w, err2 := strconv.Atoi(ways)
+	if !ok || err != nil || err2 != nil || n > 1<<32 {
+		return hwmodel.Geometry{}, fmt.Errorf("%q: want size/ways, for instance 32K/8", s)
+	}
+	return hwmodel.Geometry{Size: int(n), Ways: w}, nil
+}
+
+// ParseSize reads a number of bytes with an optional suffix K, M, G or T
+// (powers of 1024).
+func ParseSize(s string) (uint64, error) {
+	shift := 0
+	if s != "" {
+		if i := strings.IndexByte("KMGT", s[len(s)-1]); i >= 0 {
+			shift = 10 * (i + 1)
+			s = s[:len(s)-1]
+		}
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || n > math.MaxUint64>>shift {
+		return 0, fmt.Errorf("size %q: want a number of bytes, with K, M, G or T behind it if you like", s)
+	}
+	return n << shift, nil
+}
+
+// DeriveSeed returns the seed of the i-th of several runs: the first has the
+// seed itself.
+func DeriveSeed(seed uint64, i int) uint64 {
+	if i == 0 {
+		return seed
+	}
+	x := seed + uint64(i)*0x9e3779b97f4a7c15 // SplitMix64 (Steele, Lea, Flood 2014)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
