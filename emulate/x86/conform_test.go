@@ -98,10 +98,12 @@ func (m *testMemory) Code(c *CPU, pc uint64) []byte {
 func (m *testMemory) Orderable(*CPU, uint64, int)         {}
 func (m *testMemory) Nondet(*CPU, NondetKind, uint8, int) {}
 
+func newRand(seed int64) *rand.Rand { return rand.New(rand.NewSource(seed)) }
+
 func newConformer(n *native, seed int64) (*conformer, error) {
 	m := &testMemory{}
 	x := &conformer{
-		caseMaker: caseMaker{rand.New(rand.NewSource(seed))},
+		caseMaker: caseMaker{newRand(seed)},
 		n:         n, mem: m,
 		c:   &CPU{Win: new(hwmodel.Window), Mem: m, Env: m, Blocks: NewBlockCache()},
 		buf: make([]byte, dataSize),
@@ -158,6 +160,13 @@ func (x *conformer) run(t *testCase, s machine) (v verdict, err error) {
 			v.diff = ""
 		}
 		return v, nil
+	}
+	if stop.Kind == StopFault { // nothing of it was done
+		f := *t.f
+		f.flags.undef = 0
+		c := *t
+		c.f = &f
+		t = &c
 	}
 	v.diff = x.compare(t, v.trap, &native, &emu, stop)
 	if v.diff != "" { // start afresh
@@ -250,12 +259,6 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 		return fmt.Sprintf("processor: %v, emulator: %s", tr, got)
 	}
 	undef := t.f.flags.undef
-	if stop.Kind == StopFault {
-		undef = 0
-		if stop.Vector == VecXM { // flags were set before the trap
-			undef = 0
-		}
-	}
 	if isTranscendental[t.f.mnem] && closeX87(&native.fx, &emu.fx) {
 		x.inexact++
 		emu.fx = native.fx
@@ -296,6 +299,9 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 
 // storesMMX says whether f stores an MMX register to memory.
 func storesMMX(f *form) bool {
+	if f.mnem == "maskmovq" {
+		return true
+	}
 	o := f.rmKind
 	return o >= 0 && f.args[o].write && f.regKind >= 0 && f.args[f.regKind].class == classMM
 }

@@ -31,12 +31,6 @@ func execFNSTSW(c *CPU, op *Op) { c.st16(op, c.ea(op), c.F.StatusWord()) }
 
 func execFNSTSWAX(c *CPU, op *Op) { c.setReg(RAX, 2, uint64(c.F.StatusWord())) }
 
-func execEMMS(c *CPU, op *Op) {
-	c.checkMF(op)
-	c.F.Full = 0
-	c.F.top = 0
-}
-
 // envBuild notes the operand-size prefix: the environment is 14 bytes with it,
 // else 28.
 func envBuild(fn handler) func(d *inst, op *Op) {

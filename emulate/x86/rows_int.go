@@ -99,9 +99,9 @@ var _ = register([]row{
 	{enc: "0F C8 +r", mnem: "bswap", args: "oy:rw", fn: execBswap},
 
 	{enc: "0F A4 /r ib", mnem: "shld", args: "rmv:rw rv:r imm:r", flags: "w:oszpc u:a", fn: shiftDouble(true, false)},
-	{enc: "0F A5 /r", mnem: "shld", args: "rmv:rw rv:r | cl:r", flags: "w:oszpc u:a", fn: shiftDouble(true, true)},
+	{enc: "0F A5 /r", mnem: "shld", args: "rmv:rw rv:r | cl:r", flags: "r:oszapc w:oszpc u:a", fn: shiftDouble(true, true)},
 	{enc: "0F AC /r ib", mnem: "shrd", args: "rmv:rw rv:r imm:r", flags: "w:oszpc u:a", fn: shiftDouble(false, false)},
-	{enc: "0F AD /r", mnem: "shrd", args: "rmv:rw rv:r | cl:r", flags: "w:oszpc u:a", fn: shiftDouble(false, true)},
+	{enc: "0F AD /r", mnem: "shrd", args: "rmv:rw rv:r | cl:r", flags: "r:oszapc w:oszpc u:a", fn: shiftDouble(false, true)},
 
 	{enc: "0F C0 /r", mnem: "xadd", args: "rm8:rw r8:rw", flags: fArith, fn: execXadd},
 	{enc: "0F C1 /r", mnem: "xadd", args: "rmv:rw rv:rw", flags: fArith, fn: execXadd},

@@ -166,6 +166,4 @@ var rowsX87 = []row{
 	{enc: "DF E0", mnem: "fnstsw", args: "ax:w | fpu:r", fn: execFNSTSWAX},
 	{enc: "DF E8+i", mnem: "fucomip", args: "st(i):r | fpu:rw", flags: "w:oszapc", fn: x87CompareFlags(true, 1)},
 	{enc: "DF F0+i", mnem: "fcomip", args: "st(i):r | fpu:rw", flags: "w:oszapc", fn: x87CompareFlags(false, 1)},
-
-	{enc: "0F 77", mnem: "emms", args: "| fpu:rw", fn: execEMMS},
 }

@@ -18,10 +18,7 @@ func (e *fpEnv) rem(a, b Float80, nearest bool) (r Float80, cc uint16) {
 	}
 	e.denormals(&x, &y)
 	if x.class == fpIsZero || y.class == fpIsInf {
-		if x.denor {
-			return e.exact(x.neg, x.exp, x.man), 0
-		}
-		return a, 0
+		return normalBits(a, &x), 0
 	}
 	d := x.exp - y.exp
 	if d < -1 || d < 0 && !nearest {
@@ -110,6 +107,14 @@ func (e *fpEnv) exact(neg bool, exp int32, m uint64) Float80 {
 	return e.roundPrec(neg, exp-int32(s), m<<s, 0, 64)
 }
 
+// normalBits returns a itself, a pseudo-denormal as the normal number it is.
+func normalBits(a Float80, x *fpNum) Float80 {
+	if x.denor && a.Man>>63 != 0 {
+		a.SE |= 1
+	}
+	return a
+}
+
 // scale is FSCALE: a × 2^b, b truncated to an integer.
 func (e *fpEnv) scale(a, b Float80) Float80 {
 	x, y := unpack(a), unpack(b)
@@ -143,10 +148,7 @@ func (e *fpEnv) scale(a, b Float80) Float80 {
 		}
 	}
 	if y.class == fpIsZero { // also a denormal comes back as it is
-		if x.denor && a.Man>>63 != 0 {
-			a.SE |= 1
-		}
-		return a
+		return normalBits(a, &x)
 	}
 	return e.roundPrec(x.neg, x.exp+n, x.man, 0, 64)
 }
