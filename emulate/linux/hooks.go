@@ -44,7 +44,7 @@ type Hooks interface {
 	// up for the handler. from is the sender (0: kernel or outside).
 	Signal(t *Thread, signo int, code int32, fault emulate.Addr, from emulate.ThreadID)
 	// Context is called after something else replaced t's registers
-	// (rt_sigreturn, and arch_prctl's bases).
+	// (rt_sigreturn).
 	Context(t *Thread)
 	// Fault is called when an instruction of t faulted, before the signal.
 	Fault(t *Thread, s *x86.Stop)

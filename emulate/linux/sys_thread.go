@@ -168,8 +168,7 @@ func sysArchPrctl(c *call) int64 {
 		} else {
 			r[x86.RegGS] = c.args[1]
 		}
-		c.p.hooks.Context(c.t)
-		return 0
+		return 0 // the exit tells what became of the registers
 	case archGetFS:
 		put64(b[:], r[x86.RegFS])
 		return c.answer(c.args[1], b[:], 0)
