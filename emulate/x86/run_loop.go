@@ -199,6 +199,12 @@ const (
 	codeImul32RR
 	codeImul32RRI
 	codeCmov32
+	codeCmovM32
+	codeAdc32RR
+	codeSbb32RR
+	codeBsf32
+	codeBsr32
+	codeBswap32
 	codeSub64RRJ
 	codeAdd64RRJ
 	codeAnd64RRJ
@@ -224,6 +230,14 @@ const (
 	codeImul64RR
 	codeImul64RRI
 	codeCmov64
+	codeCmovM64
+	codeAdc64RR
+	codeSbb64RR
+	codeBsf64
+	codeBsr64
+	codeBswap64
+	codeMul64
+	codeMov8
 	codeSet
 	codePush
 	codePushI
@@ -1954,6 +1968,44 @@ run:
 			}
 			op = nextOp(op)
 			continue
+		case codeCmovM32:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var v uint64
+			if e := c.entry(a); e.R == (a+3)>>lineShift {
+				v = uint64(*(*uint32)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				v = c.missLoad(op, a, 4, Read)
+			}
+			if !c.cond(op.aux) {
+				v = uint64(uint32(c.R[op.dst&31]))
+			}
+			c.R[op.dst&31] = v
+			op = nextOp(op)
+			continue
+		case codeAdc32RR:
+			c.R[op.dst&31] = uint64(uint32(c.R[op.dst&31] + c.R[op.src&31] + c.carry()))
+			op = nextOp(op)
+			continue
+		case codeSbb32RR:
+			c.R[op.dst&31] = uint64(uint32(c.R[op.dst&31] - c.R[op.src&31] - c.carry()))
+			op = nextOp(op)
+			continue
+		case codeBsf32:
+			if v := uint64(uint32(c.R[op.src&31])); v != 0 {
+				c.R[op.dst&31] = uint64(bits.TrailingZeros64(v))
+			}
+			op = nextOp(op)
+			continue
+		case codeBsr32:
+			if v := uint64(uint32(c.R[op.src&31])); v != 0 {
+				c.R[op.dst&31] = uint64(bits.Len64(v) - 1)
+			}
+			op = nextOp(op)
+			continue
+		case codeBswap32:
+			c.R[op.dst&31] = uint64(bits.ReverseBytes32(uint32(c.R[op.dst&31])))
+			op = nextOp(op)
+			continue
 		case codeSub64RRJ:
 			x, y := c.R[op.dst&31], c.R[op.src&31]
 			v := x - y
@@ -2088,6 +2140,52 @@ run:
 			if c.cond(op.aux) {
 				c.R[op.dst&31] = c.R[op.src&31]
 			}
+			op = nextOp(op)
+			continue
+		case codeCmovM64:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var v uint64
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v = uint64(*(*uint64)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				v = c.missLoad(op, a, 8, Read)
+			}
+			if !c.cond(op.aux) {
+				v = c.R[op.dst&31]
+			}
+			c.R[op.dst&31] = v
+			op = nextOp(op)
+			continue
+		case codeAdc64RR:
+			c.R[op.dst&31] = c.R[op.dst&31] + c.R[op.src&31] + c.carry()
+			op = nextOp(op)
+			continue
+		case codeSbb64RR:
+			c.R[op.dst&31] = c.R[op.dst&31] - c.R[op.src&31] - c.carry()
+			op = nextOp(op)
+			continue
+		case codeBsf64:
+			if v := c.R[op.src&31]; v != 0 {
+				c.R[op.dst&31] = uint64(bits.TrailingZeros64(v))
+			}
+			op = nextOp(op)
+			continue
+		case codeBsr64:
+			if v := c.R[op.src&31]; v != 0 {
+				c.R[op.dst&31] = uint64(bits.Len64(v) - 1)
+			}
+			op = nextOp(op)
+			continue
+		case codeBswap64:
+			c.R[op.dst&31] = bits.ReverseBytes64(c.R[op.dst&31])
+			op = nextOp(op)
+			continue
+		case codeMul64:
+			c.R[RDX], c.R[RAX] = bits.Mul64(c.R[RAX], c.R[op.src&31])
+			op = nextOp(op)
+			continue
+		case codeMov8:
+			c.R[op.dst&31] = c.R[op.dst&31]&^0xFF | c.R[op.src&31]&0xFF
 			op = nextOp(op)
 			continue
 		case codeSet:

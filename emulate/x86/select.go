@@ -18,6 +18,8 @@ var pickers = map[string]func(op *Op, f *form){
 	"cmp": pickCmp, "test": pickTest, "inc": pickInc, "dec": pickDec,
 	"shl": pickShift(shSHL), "shr": pickShift(shSHR), "sar": pickShift(shSAR), "rol": pickRotate, "ror": pickRotate,
 	"neg": pickUnary(codeNeg32, codeNeg64), "not": pickUnary(codeNot32, codeNot64),
+	"adc": pickCarry(aluAdc, codeAdc32RR, codeAdc64RR), "sbb": pickCarry(aluSbb, codeSbb32RR, codeSbb64RR),
+	"bsf": pickScan(codeBsf32, codeBsf64), "bsr": pickScan(codeBsr32, codeBsr64), "bswap": pickBswap, "mul": pickMul,
 	"imul": pickImul, "cbw": pickCBW, "cwd": pickCWD,
 	"push": pickPush, "pop": pickPop,
 	"call": pickCall, "ret": pickRet, "jmp": pickJmp,
@@ -83,10 +85,10 @@ func pickMov(op *Op, f *form) {
 		}
 	case f.hasImm():
 	case !op.mem():
-		if f.toRM() && op.size >= 4 {
+		if f.toRM() {
 			op.swapTo(execMovRM)
 		}
-		op.code = op.of32(codeMov32, codeMov64)
+		op.code = [4]uint16{codeMov8, codeCall, codeMov32, codeMov64}[log]
 	case f.args[0].memSize != 0 && (f.toRM() || f.args[0].place == placeMoffs):
 		if op.simple() {
 			op.code = [4]uint16{codeSt8B, codeSt16B, codeSt32B, codeSt64B}[log]
@@ -338,8 +340,41 @@ func pickCBW(op *Op, f *form) {
 func pickCWD(op *Op, f *form) { op.code = op.of32(codeCdq, codeCqo) }
 
 func pickCmov(op *Op, f *form) {
-	if !op.mem() {
+	if op.mem() {
+		op.code = op.of32(codeCmovM32, codeCmovM64)
+	} else {
 		op.code = op.of32(codeCmov32, codeCmov64)
+	}
+}
+
+// pickCarry is for ADC and SBB of registers with dead flags.
+func pickCarry(k uint8, a, b uint16) func(op *Op, f *form) {
+	fromRM := aluRM(k)
+	return func(op *Op, f *form) {
+		if op.mem() || f.hasImm() || op.attr&attrNF == 0 || op.size < 4 {
+			return
+		}
+		if f.toRM() {
+			op.swapTo(fromRM)
+		}
+		op.code = op.of32(a, b)
+	}
+}
+
+// pickScan is for BSF and BSR, which leave the destination if the source is 0.
+func pickScan(a, b uint16) func(op *Op, f *form) {
+	return func(op *Op, f *form) {
+		if !op.mem() && op.attr&attrNF != 0 {
+			op.code = op.of32(a, b)
+		}
+	}
+}
+
+func pickBswap(op *Op, f *form) { op.code = op.of32(codeBswap32, codeBswap64) }
+
+func pickMul(op *Op, f *form) {
+	if !op.mem() && op.attr&attrNF != 0 && op.size == 8 {
+		op.code = codeMul64
 	}
 }
 
