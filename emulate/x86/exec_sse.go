@@ -10,11 +10,10 @@ import "unsafe"
 // xs returns the 16 bytes of an XMM register or of aligned memory, low half
 // first.
 func (c *CPU) xs(op *Op) (lo, hi uint64) {
-	if op.attr&attrMem == 0 {
-		r := &c.X[op.src&15]
-		return r[0], r[1]
+	if op.attr&attrMem != 0 {
+		return c.xsMem(op)
 	}
-	return c.xsMem(op)
+	return c.X[op.src&15][0], c.X[op.src&15][1]
 }
 
 // xsMem is the memory half of xs. An aligned operand lies in one line.
@@ -48,19 +47,23 @@ func (c *CPU) xsu(op *Op) (lo, hi uint64) {
 
 // xs64 returns the low half of an XMM register, or 8 bytes of memory.
 func (c *CPU) xs64(op *Op) uint64 {
-	if op.attr&attrMem == 0 {
-		return c.X[op.src&15][0]
+	if op.attr&attrMem != 0 {
+		return c.xsMem64(op)
 	}
-	return c.ld64(op, c.ea(op))
+	return c.X[op.src&15][0]
 }
+
+func (c *CPU) xsMem64(op *Op) uint64 { return c.ld64(op, c.ea(op)) }
 
 // xs32 returns the low quarter of an XMM register, or 4 bytes of memory.
 func (c *CPU) xs32(op *Op) uint32 {
-	if op.attr&attrMem == 0 {
-		return uint32(c.X[op.src&15][0])
+	if op.attr&attrMem != 0 {
+		return c.xsMem32(op)
 	}
-	return c.ld32(op, c.ea(op))
+	return uint32(c.X[op.src&15][0])
 }
+
+func (c *CPU) xsMem32(op *Op) uint32 { return c.ld32(op, c.ea(op)) }
 
 // xst stores an XMM register to aligned memory.
 func (c *CPU) xst(op *Op) {

@@ -1,5 +1,7 @@
 package x86
 
+import "math"
+
 // Conversions between floating point and integers (SDM volume 2, CVT*).
 // Indefinite results of 32 and 64 bits are the most negative integers.
 
@@ -90,12 +92,12 @@ func cvtpd2dq(c *CPU, op *Op, mx uint32) {
 // which the row's ry or rmy operand gives.
 
 func execCvtsi2sd(c *CPU, op *Op) {
-	var i int64
-	if op.size == 8 {
-		i = int64(c.rm64(op))
-	} else {
-		i = int64(int32(c.rm32(op)))
+	if op.size == 4 {
+		i := int32(c.rm32(op))
+		c.X[op.dst&15][0] = math.Float64bits(float64(i))
+		return
 	}
+	i := int64(c.rm64(op))
 	r, fl := fromInt64(i, c.MXCSR)
 	if fl != 0 {
 		c.fpCheck(fl)
@@ -118,13 +120,24 @@ func execCvtsi2ss(c *CPU, op *Op) {
 	d[0] = low32(d[0], r)
 }
 
-func execCvtsd2si(c *CPU, op *Op)  { cvtsd2si(c, op, c.MXCSR) }
-func execCvttsd2si(c *CPU, op *Op) { cvtsd2si(c, op, truncating(c.MXCSR)) }
+func execCvtsd2si(c *CPU, op *Op) { cvtsd2si(c, op, c.xs64(op), c.MXCSR) }
+
+// execCvttsd2si is every cast from double to integer.
+func execCvttsd2si(c *CPU, op *Op) {
+	const known = mxPE | mxPM // the precision flag stands and is masked
+	v := c.xs64(op)
+	if x := math.Float64frombits(v); c.MXCSR&known == known && x < 1<<31 && x > -1<<31 {
+		c.setReg(op.dst, op.size, uint64(int64(x)))
+		return
+	}
+	cvtsd2si(c, op, v, truncating(c.MXCSR))
+}
+
 func execCvtss2si(c *CPU, op *Op)  { cvtss2si(c, op, c.MXCSR) }
 func execCvttss2si(c *CPU, op *Op) { cvtss2si(c, op, truncating(c.MXCSR)) }
 
-func cvtsd2si(c *CPU, op *Op, mx uint32) {
-	r, fl := toInt64(c.xs64(op), uint(op.size)*8, mx)
+func cvtsd2si(c *CPU, op *Op, v uint64, mx uint32) {
+	r, fl := toInt64(v, uint(op.size)*8, mx)
 	if fl != 0 {
 		c.fpCheck(fl)
 	}

@@ -12,71 +12,6 @@ type (
 	fp32 func(a, b uint32, mx uint32) (uint32, uint32)
 )
 
-// Scalar arithmetic is what compilers emit, so it has handlers of its own.
-
-func execAddsd(c *CPU, op *Op) {
-	b := c.xs64(op)
-	d := &c.X[op.dst&15]
-	r, fl := add64(d[0], b, c.MXCSR)
-	if fl != 0 {
-		c.fpCheck(fl)
-	}
-	d[0] = r
-}
-
-func execSubsd(c *CPU, op *Op) {
-	b := c.xs64(op)
-	d := &c.X[op.dst&15]
-	r, fl := sub64(d[0], b, c.MXCSR)
-	if fl != 0 {
-		c.fpCheck(fl)
-	}
-	d[0] = r
-}
-
-func execMulsd(c *CPU, op *Op) {
-	b := c.xs64(op)
-	d := &c.X[op.dst&15]
-	r, fl := mul64(d[0], b, c.MXCSR)
-	if fl != 0 {
-		c.fpCheck(fl)
-	}
-	d[0] = r
-}
-
-func execDivsd(c *CPU, op *Op) {
-	b := c.xs64(op)
-	d := &c.X[op.dst&15]
-	r, fl := div64(d[0], b, c.MXCSR)
-	if fl != 0 {
-		c.fpCheck(fl)
-	}
-	d[0] = r
-}
-
-// execAddpd and execMulpd are the packed operations of numerical code.
-func execAddpd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
-	d := &c.X[op.dst&15]
-	r0, f0 := add64(d[0], lo, c.MXCSR)
-	r1, f1 := add64(d[1], hi, c.MXCSR)
-	if f0|f1 != 0 {
-		c.fpCheck(f0 | f1)
-	}
-	d[0], d[1] = r0, r1
-}
-
-func execMulpd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
-	d := &c.X[op.dst&15]
-	r0, f0 := mul64(d[0], lo, c.MXCSR)
-	r1, f1 := mul64(d[1], hi, c.MXCSR)
-	if f0|f1 != 0 {
-		c.fpCheck(f0 | f1)
-	}
-	d[0], d[1] = r0, r1
-}
-
 // scalarSD, scalarSS, packedPD and packedPS make handlers.
 func scalarSD(f fp64) handler {
 	return func(c *CPU, op *Op) {
@@ -258,14 +193,33 @@ func execComiss(c *CPU, op *Op)  { comiss(c, op, true) }
 
 func comisd(c *CPU, op *Op, signalling bool) {
 	b := c.xs64(op)
-	less, equal, unordered, fl := order64(c.X[op.dst&15][0], b, signalling, c.MXCSR)
+	a := c.X[op.dst&15][0]
+	if plain64(a) && plain64(b) {
+		switch x, y := math.Float64frombits(a), math.Float64frombits(b); {
+		case x < y:
+			c.setAllFlags(CF)
+			return
+		case x > y:
+			c.setAllFlags(0)
+			return
+		case x == y:
+			c.setAllFlags(ZF)
+			return
+		}
+	}
+	less, equal, unordered, fl := binary64.order(a, b, signalling, c.MXCSR)
 	c.fpCheck(fl)
 	c.setOrder(less, equal, unordered)
 }
 
 func comiss(c *CPU, op *Op, signalling bool) {
 	b := c.xs32(op)
-	less, equal, unordered, fl := binary32.order(uint64(uint32(c.X[op.dst&15][0])), uint64(b), signalling, c.MXCSR)
+	a := uint32(c.X[op.dst&15][0])
+	if x, y := math.Float32frombits(a), math.Float32frombits(b); x == x && y == y && plain32(a) && plain32(b) {
+		c.setOrder(x < y, x == y, false)
+		return
+	}
+	less, equal, unordered, fl := binary32.order(uint64(a), uint64(b), signalling, c.MXCSR)
 	c.fpCheck(fl)
 	c.setOrder(less, equal, unordered)
 }

@@ -13,7 +13,8 @@ func execMovaLoad(c *CPU, op *Op) {
 // execMovaStore is the opposite direction.
 func execMovaStore(c *CPU, op *Op) {
 	if op.attr&attrMem == 0 {
-		c.X[op.src&15] = c.X[op.dst&15]
+		s, d := &c.X[op.dst&15], &c.X[op.src&15]
+		d[0], d[1] = s[0], s[1]
 		return
 	}
 	c.xst(op)
@@ -28,7 +29,8 @@ func execMovuLoad(c *CPU, op *Op) {
 
 func execMovuStore(c *CPU, op *Op) {
 	if op.attr&attrMem == 0 {
-		c.X[op.src&15] = c.X[op.dst&15]
+		s, d := &c.X[op.dst&15], &c.X[op.src&15]
+		d[0], d[1] = s[0], s[1]
 		return
 	}
 	c.stX(op, c.ea(op), c.X[op.dst&15])

@@ -165,16 +165,18 @@ func execPshufhw(c *CPU, op *Op) {
 }
 
 func execPshufb(c *CPU, op *Op) {
-	var s, r [2]uint64
-	s[0], s[1] = c.xs(op)
+	lo, hi := c.xs(op)
 	d := &c.X[op.dst&15]
-	from, sel, to := bytesOf(d), bytesOf(&s), bytesOf(&r)
-	for i, k := range sel {
-		if k < 0x80 {
-			to[i] = from[k&15]
-		}
+	d[0], d[1] = shufBytes(bytesOf(d), lo), shufBytes(bytesOf(d), hi)
+}
+
+// shufBytes takes bytes of from as those of sel say; a top bit there means 0.
+func shufBytes(from *[16]uint8, sel uint64) uint64 {
+	var r uint64
+	for i := 0; i < 64; i += 8 {
+		r |= uint64(from[sel>>i&15]) << i
 	}
-	*d = r
+	return r &^ spreadB(sel&signB)
 }
 
 // zipb, zipw and zipd interleave the lanes of the low 32 bits of a and b.

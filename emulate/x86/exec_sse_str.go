@@ -14,44 +14,63 @@ const (
 	strHighest = 1 << 6 // index of the last; mask of whole elements
 )
 
-// A strCompare is one PCMPxSTRx under way.
+// A strCompare is one PCMPxSTRx under way. Masks have a bit per element.
 type strCompare struct {
-	a, b   [16]int32 // elements of destination and source
-	na, nb int       // valid ones
+	a, b   [2]uint64 // destination and source
+	na, nb int       // valid elements
 	n      int       // elements in 16 bytes
 	imm    uint8
 }
 
-func (s *strCompare) set(a, b [2]uint64, imm uint8) {
-	s.imm, s.n = imm, 16
-	if imm&strWords != 0 {
-		s.n = 8
+func (s *strCompare) words() bool { return s.imm&strWords != 0 }
+
+// mask makes a mask of lanes that are all ones or zeros.
+func (s *strCompare) mask(lo, hi uint64) uint32 {
+	if s.words() {
+		return uint32(moveMask(packsswb(lo) | packsswb(hi)<<32))
 	}
-	s.fill(&s.a, &a)
-	s.fill(&s.b, &b)
+	return uint32(moveMask(lo) | moveMask(hi)<<8)
 }
 
-func (s *strCompare) fill(to *[16]int32, v *[2]uint64) {
-	for i := range s.n {
-		switch s.imm & (strWords | strSigned) {
-		case 0:
-			to[i] = int32(bytesOf(v)[i])
-		case strSigned:
-			to[i] = int32(int8(bytesOf(v)[i]))
-		case strWords:
-			to[i] = int32(wordsOf(v)[i])
-		default:
-			to[i] = int32(int16(wordsOf(v)[i]))
-		}
+// equal says which elements of x and y are equal.
+func (s *strCompare) equal(x, y [2]uint64) uint32 {
+	if s.words() {
+		return s.mask(eqw(x[0], y[0]), eqw(x[1], y[1]))
 	}
+	return s.mask(eqb(x[0], y[0]), eqb(x[1], y[1]))
+}
+
+// less says which elements of x are less than those of y.
+func (s *strCompare) less(x, y [2]uint64) uint32 {
+	if s.words() {
+		var bias uint64
+		if s.imm&strSigned != 0 {
+			bias = signW
+		}
+		return s.mask(ltuw(x[0]^bias, y[0]^bias), ltuw(x[1]^bias, y[1]^bias))
+	}
+	var bias uint64
+	if s.imm&strSigned != 0 {
+		bias = signB
+	}
+	return s.mask(ltub(x[0]^bias, y[0]^bias), ltub(x[1]^bias, y[1]^bias))
+}
+
+// pattern is element i of the destination, in all places.
+func (s *strCompare) pattern(i int) [2]uint64 {
+	var v uint64
+	if s.words() {
+		v = s.a[i>>2] >> (i & 3 * 16) & 0xffff * lowW
+	} else {
+		v = s.a[i>>3] >> (i & 7 * 8) & 0xff * lowB
+	}
+	return [2]uint64{v, v}
 }
 
 // implicit finds the lengths: up to the first zero element.
 func (s *strCompare) implicit() {
-	for s.na = 0; s.na < s.n && s.a[s.na] != 0; s.na++ {
-	}
-	for s.nb = 0; s.nb < s.n && s.b[s.nb] != 0; s.nb++ {
-	}
+	s.na = bits.TrailingZeros32(s.equal(s.a, [2]uint64{}) | 1<<s.n)
+	s.nb = bits.TrailingZeros32(s.equal(s.b, [2]uint64{}) | 1<<s.n)
 }
 
 // explicit takes the lengths from EAX and EDX (RAX and RDX with REX.W): their
@@ -77,12 +96,7 @@ func (s *strCompare) length(v uint64, size uint8) int {
 
 // result is the comparison's bit mask, IntRes2 of the manual.
 func (s *strCompare) result() uint32 {
-	var r uint32
-	for j := range s.n {
-		if s.holds(j) {
-			r |= 1 << j
-		}
-	}
+	r := s.aggregate()
 	switch {
 	case s.imm&strNegate == 0:
 	case s.imm&strMasked == 0:
@@ -93,36 +107,32 @@ func (s *strCompare) result() uint32 {
 	return r
 }
 
-// holds evaluates the aggregation for element j of the source.
-func (s *strCompare) holds(j int) bool {
+// aggregate is IntRes1: for which elements of the source the comparison with
+// the destination holds.
+func (s *strCompare) aggregate() (r uint32) {
+	all, valid := uint32(1)<<s.n-1, uint32(1)<<s.nb-1
 	switch s.imm & strMode {
-	case 0 << 2: // equal any
+	case 0 << 2: // equal to any element
 		for i := range s.na {
-			if j < s.nb && s.a[i] == s.b[j] {
-				return true
-			}
+			r |= s.equal(s.pattern(i), s.b)
 		}
-		return false
-	case 1 << 2: // ranges
+		return r & valid
+	case 1 << 2: // in one of the ranges that pairs of elements give
 		for i := 0; i+1 < s.na; i += 2 {
-			if j < s.nb && s.a[i] <= s.b[j] && s.b[j] <= s.a[i+1] {
-				return true
-			}
+			r |= all &^ s.less(s.b, s.pattern(i)) &^ s.less(s.pattern(i+1), s.b)
 		}
-		return false
-	case 2 << 2: // equal each
-		if j >= s.na || j >= s.nb {
-			return j >= s.na && j >= s.nb
-		}
-		return s.a[j] == s.b[j]
+		return r & valid
+	case 2 << 2: // equal to the element at the same place, or both ended
+		both := uint32(1)<<min(s.na, s.nb) - 1
+		ended := all &^ (1<<max(s.na, s.nb) - 1)
+		return s.equal(s.a, s.b)&both | ended
 	}
-	// Equal ordered: the destination is found at j, as far as that can be seen.
-	for i := 0; i < s.na && i+j < s.n; i++ {
-		if i+j >= s.nb || s.a[i] != s.b[i+j] {
-			return false
-		}
+	// The whole destination is found here, as far as the source can be seen.
+	r = all
+	for i := range s.na {
+		r &= s.equal(s.pattern(i), s.b)&valid>>i | all&^(all>>i)
 	}
-	return true
+	return r
 }
 
 func (c *CPU) strFlags(s *strCompare, r uint32) {
@@ -175,8 +185,13 @@ func (c *CPU) strMask(s *strCompare, r uint32) {
 
 // strSetup loads the operands; the memory one may have any alignment.
 func (c *CPU) strSetup(op *Op, s *strCompare) {
-	lo, hi := c.xsu(op)
-	s.set(c.X[op.dst&15], [2]uint64{lo, hi}, uint8(op.imm))
+	s.b[0], s.b[1] = c.xsu(op)
+	d := &c.X[op.dst&15]
+	s.a[0], s.a[1] = d[0], d[1]
+	s.imm, s.n = uint8(op.imm), 16
+	if s.words() {
+		s.n = 8
+	}
 }
 
 func execPcmpistri(c *CPU, op *Op) {

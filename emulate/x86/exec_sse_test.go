@@ -394,7 +394,9 @@ func (m *sseMemory) Line(c *CPU, line uint64, write bool) unsafe.Pointer {
 	return unsafe.Pointer(m.data)
 }
 
-func (m *sseMemory) Code(c *CPU, pc uint64) []byte { return m.code[min(pc-sseCode, uint64(len(m.code))):] }
+func (m *sseMemory) Code(c *CPU, pc uint64) []byte {
+	return m.code[min(pc-sseCode, uint64(len(m.code))):]
+}
 
 // compareSSE names the part of the state that differs.
 func compareSSE(f *form, got, want *sseState) string {

@@ -217,22 +217,31 @@ func max64(a, b uint64, mx uint32) (uint64, uint32) {
 }
 
 func min32(a, b uint32, mx uint32) (uint32, uint32) {
+	x, y := math.Float32frombits(a), math.Float32frombits(b)
+	if plain32(a) && plain32(b) {
+		if x < y {
+			return a, 0
+		}
+		if x >= y {
+			return b, 0
+		}
+	}
 	r, fl := binary32.minmax(uint64(a), uint64(b), false, mx)
 	return uint32(r), fl
 }
 
 func max32(a, b uint32, mx uint32) (uint32, uint32) {
+	x, y := math.Float32frombits(a), math.Float32frombits(b)
+	if plain32(a) && plain32(b) {
+		if x > y {
+			return a, 0
+		}
+		if x <= y {
+			return b, 0
+		}
+	}
 	r, fl := binary32.minmax(uint64(a), uint64(b), true, mx)
 	return uint32(r), fl
-}
-
-// order64 compares for UCOMISD, COMISD and CMPSD.
-func order64(a, b uint64, signalling bool, mx uint32) (less, equal, unordered bool, fl uint32) {
-	x, y := math.Float64frombits(a), math.Float64frombits(b)
-	if x == x && y == y && plain64(a) && plain64(b) {
-		return x < y, x == y, false, 0
-	}
-	return binary64.order(a, b, signalling, mx)
 }
 
 // Conversions between formats.
