@@ -51,6 +51,8 @@ type CPU struct {
 	base  uint64 // Count at the start of the running block
 	run   runState
 	atomi bool // the access under way belongs to an atomic instruction
+
+	xt [2]uint64 // a packed operand that came from memory in pieces; see xp
 	pend  Pending
 }
 

@@ -30,6 +30,24 @@ func (c *CPU) xsMem(op *Op) (lo, hi uint64) {
 	return lo, c.ld64(op, a+8)
 }
 
+// xp is xs for the handlers that programs execute most: it is inlined, and
+// points to the operand where it lies. Nothing may be stored meanwhile.
+func (c *CPU) xp(op *Op) *[2]uint64 {
+	if op.attr&attrMem != 0 {
+		return c.xpMem(op)
+	}
+	return &c.X[op.src&15]
+}
+
+func (c *CPU) xpMem(op *Op) *[2]uint64 {
+	a := c.ea(op)
+	if e := c.entry(a); e.R == a>>lineShift && a&15 == 0 {
+		return (*[2]uint64)(unsafe.Add(e.P, a&lineMask))
+	}
+	c.xt[0], c.xt[1] = c.xsMem(op)
+	return &c.xt
+}
+
 // xsu is xs for instructions that take memory at any alignment.
 func (c *CPU) xsu(op *Op) (lo, hi uint64) {
 	if op.attr&attrMem == 0 {

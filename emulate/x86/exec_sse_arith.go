@@ -131,7 +131,8 @@ func execDivss(c *CPU, op *Op) {
 }
 
 func execAddpd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
+	lo, hi := s[0], s[1]
 	d := &c.X[op.dst&15]
 	r0 := math.Float64bits(math.Float64frombits(d[0]) + math.Float64frombits(lo))
 	r1 := math.Float64bits(math.Float64frombits(d[1]) + math.Float64frombits(hi))
@@ -146,7 +147,8 @@ func execAddpd(c *CPU, op *Op) {
 }
 
 func execSubpd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
+	lo, hi := s[0], s[1]
 	d := &c.X[op.dst&15]
 	r0 := math.Float64bits(math.Float64frombits(d[0]) - math.Float64frombits(lo))
 	r1 := math.Float64bits(math.Float64frombits(d[1]) - math.Float64frombits(hi))
@@ -161,7 +163,8 @@ func execSubpd(c *CPU, op *Op) {
 }
 
 func execMulpd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
+	lo, hi := s[0], s[1]
 	d := &c.X[op.dst&15]
 	r0 := math.Float64bits(math.Float64frombits(d[0]) * math.Float64frombits(lo))
 	r1 := math.Float64bits(math.Float64frombits(d[1]) * math.Float64frombits(hi))

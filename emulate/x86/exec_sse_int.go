@@ -5,123 +5,123 @@ package x86
 // others are made by packed from the functions in exec_sse_lanes.go.
 
 func execPxor(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = d[0]^lo, d[1]^hi
+	d[0], d[1] = d[0]^s[0], d[1]^s[1]
 }
 
 func execPor(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = d[0]|lo, d[1]|hi
+	d[0], d[1] = d[0]|s[0], d[1]|s[1]
 }
 
 func execPand(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = d[0]&lo, d[1]&hi
+	d[0], d[1] = d[0]&s[0], d[1]&s[1]
 }
 
 func execPandn(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = lo&^d[0], hi&^d[1]
+	d[0], d[1] = s[0]&^d[0], s[1]&^d[1]
 }
 
 func execPcmpeqb(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = eqb(d[0], lo), eqb(d[1], hi)
+	d[0], d[1] = eqb(d[0], s[0]), eqb(d[1], s[1])
 }
 
 func execPcmpeqw(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = eqw(d[0], lo), eqw(d[1], hi)
+	d[0], d[1] = eqw(d[0], s[0]), eqw(d[1], s[1])
 }
 
 func execPcmpeqd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = eqd(d[0], lo), eqd(d[1], hi)
+	d[0], d[1] = eqd(d[0], s[0]), eqd(d[1], s[1])
 }
 
 func execPaddb(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = addb(d[0], lo), addb(d[1], hi)
+	d[0], d[1] = addb(d[0], s[0]), addb(d[1], s[1])
 }
 
 func execPaddw(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = addw(d[0], lo), addw(d[1], hi)
+	d[0], d[1] = addw(d[0], s[0]), addw(d[1], s[1])
 }
 
 func execPaddd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = addd(d[0], lo), addd(d[1], hi)
+	d[0], d[1] = addd(d[0], s[0]), addd(d[1], s[1])
 }
 
 func execPaddq(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = d[0]+lo, d[1]+hi
+	d[0], d[1] = d[0]+s[0], d[1]+s[1]
 }
 
 func execPsubb(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = subb(d[0], lo), subb(d[1], hi)
+	d[0], d[1] = subb(d[0], s[0]), subb(d[1], s[1])
 }
 
 func execPsubw(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = subw(d[0], lo), subw(d[1], hi)
+	d[0], d[1] = subw(d[0], s[0]), subw(d[1], s[1])
 }
 
 func execPsubd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = subd(d[0], lo), subd(d[1], hi)
+	d[0], d[1] = subd(d[0], s[0]), subd(d[1], s[1])
 }
 
 func execPsubq(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = d[0]-lo, d[1]-hi
+	d[0], d[1] = d[0]-s[0], d[1]-s[1]
 }
 
 func execPminub(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = minub(d[0], lo), minub(d[1], hi)
+	d[0], d[1] = minub(d[0], s[0]), minub(d[1], s[1])
 }
 
 func execPmaxub(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = maxub(d[0], lo), maxub(d[1], hi)
+	d[0], d[1] = maxub(d[0], s[0]), maxub(d[1], s[1])
 }
 
 func execPmuludq(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = muludq(d[0], lo), muludq(d[1], hi)
+	d[0], d[1] = muludq(d[0], s[0]), muludq(d[1], s[1])
 }
 
 func execPmaddwd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = maddwd(d[0], lo), maddwd(d[1], hi)
+	d[0], d[1] = maddwd(d[0], s[0]), maddwd(d[1], s[1])
 }
 
 func execPsadbw(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := c.xp(op)
 	d := &c.X[op.dst&15]
-	d[0], d[1] = sadbw(d[0], lo), sadbw(d[1], hi)
+	d[0], d[1] = sadbw(d[0], s[0]), sadbw(d[1], s[1])
 }
 
 // A pairing computes two 16-bit or one 32-bit lane pairs' sums of v, in 32 bits

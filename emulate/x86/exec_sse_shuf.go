@@ -110,28 +110,19 @@ func execPalignr(c *CPU, op *Op) {
 	d[0], d[1] = lo|l, hi|h
 }
 
-// dwordAt returns doubleword i&3 of lo, hi.
-func dwordAt(lo, hi uint64, i uint8) uint64 {
-	if i&2 != 0 {
-		lo = hi
-	}
-	return lo >> (i & 1 << 5) & 0xffffffff
-}
-
 func execPshufd(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := dwordsOf(c.xp(op))
 	i := uint8(op.imm)
 	d := &c.X[op.dst&15]
-	d[0] = dwordAt(lo, hi, i) | dwordAt(lo, hi, i>>2)<<32
-	d[1] = dwordAt(lo, hi, i>>4) | dwordAt(lo, hi, i>>6)<<32
+	d[0], d[1] = uint64(s[i&3])|uint64(s[i>>2&3])<<32, uint64(s[i>>4&3])|uint64(s[i>>6])<<32
 }
 
 func execShufps(c *CPU, op *Op) {
-	lo, hi := c.xs(op)
+	s := dwordsOf(c.xp(op))
 	i := uint8(op.imm)
 	d := &c.X[op.dst&15]
-	l := dwordAt(d[0], d[1], i) | dwordAt(d[0], d[1], i>>2)<<32
-	d[0], d[1] = l, dwordAt(lo, hi, i>>4)|dwordAt(lo, hi, i>>6)<<32
+	v := dwordsOf(d)
+	d[0], d[1] = uint64(v[i&3])|uint64(v[i>>2&3])<<32, uint64(s[i>>4&3])|uint64(s[i>>6])<<32
 }
 
 func execShufpd(c *CPU, op *Op) {
