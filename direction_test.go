@@ -14,7 +14,7 @@ import (
 // (ARCHITECTURE.md, "The map").
 var layers = []string{
 	"traces", "hwmodel", "emulate", "emulate/x86", "emulate/linux", "emulate/replay", "emulate/record", "emulate/overlay",
-	"funcs", "races", "loadsub", "classify", "report", "checkers", "", "cmd/racesim",
+	"funcs", "races", "races/detect", "loadsub", "classify", "report", "checkers", "", "cmd/racesim",
 }
 
 func TestImportsPointUpwards(t *testing.T) {

@@ -37,12 +37,15 @@ type follower struct {
 	pc    uint64
 	place accessPlace
 
+	lockCalls []lockCall
+
 	rip uint64 // before the packet that is being applied
 
 	call struct { // system call under way
 		nr   uint64
 		args [6]uint64
 		pc   uint64
+		min  uint64
 	}
 }
 
@@ -52,23 +55,47 @@ type accessPlace struct {
 	scope races.Scope
 }
 
-// start emits what precedes a thread's first instruction.
-func (f *follower) start() {
-	t := f.t
-	sp := t.CPU().R[x86.RSP]
-	var parent emulate.ThreadID
-	if st, err := f.p.Session.Reader().Cursor(uint32(f.tt.ID)).Next(); err == nil && st.Kind == traces.Start {
-		parent = emulate.ThreadID(st.Parent)
-	}
-	if parent != 0 {
-		for _, m := range f.p.Session.Mappings(t.Min()) {
-			if uint64(m.Addr) <= sp && sp < uint64(m.Addr)+m.N {
-				f.tt.Stack, f.tt.StackEnd = uint64(m.Addr), uint64(m.Addr)+m.N
-				f.add(races.Event{Op: races.OpReset, Addr: m.Addr, N: m.N})
+// A birth is the start of a thread.
+type birth struct {
+	id, parent emulate.ThreadID
+	min        uint64 // of its Start packet
+	sp         uint64
+}
+
+// born emits what precedes a thread's first instruction, at the moment of its
+// creation: what its parent does later isn't ordered before it.
+func (p *Pass) born(b birth) []races.Event {
+	var out []races.Event
+	if b.parent != 0 {
+		for _, m := range p.Session.Mappings(b.min) {
+			if uint64(m.Addr) <= b.sp && b.sp < uint64(m.Addr)+m.N {
+				tt := p.Threads[b.id]
+				tt.Stack, tt.StackEnd = uint64(m.Addr), uint64(m.Addr)+m.N
+				out = append(out, races.Event{Op: races.OpReset, Thread: b.id, Addr: m.Addr, N: m.N})
 			}
 		}
 	}
-	f.add(races.Event{Op: races.OpThreadStart, Value: uint64(parent)})
+	return append(out, races.Event{Op: races.OpThreadStart, Thread: b.id, Value: uint64(b.parent)})
+}
+
+// births reads how all threads started.
+func (p *Pass) births() error {
+	p.children = map[emulate.ThreadID][]birth{}
+	for _, id := range p.Session.Threads() {
+		t, err := p.Session.Thread(id)
+		if err != nil {
+			return err
+		}
+		b := birth{id: id, min: t.Min(), sp: t.CPU().R[x86.RSP]}
+		if st, err := p.Session.Reader().Cursor(uint32(id)).Next(); err == nil && st.Kind == traces.Start {
+			b.parent, b.min = emulate.ThreadID(st.Parent), st.Min
+		}
+		if b.parent == id {
+			b.parent = 0
+		}
+		p.children[b.parent] = append(p.children[b.parent], b)
+	}
+	return nil
 }
 
 func (f *follower) add(e races.Event) {
@@ -91,12 +118,22 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 	switch {
 	case p.Category == 0:
 		return accessPlace{scope: races.ScopeUser}
-	case p.Category == funcs.SyncAPI:
+	case p.Category == funcs.SyncAPI && !lifecycle[p.Runtime.Name]:
 		return accessPlace{races.Internal, races.ScopeUser}
 	case p.Category.UserAccess():
 		return accessPlace{scope: scopeByOwner}
 	}
-	return accessPlace{races.Internal, races.ScopeInternal}
+	return accessPlace{races.Internal, races.ScopeDefault}
+}
+
+// lifecycle are the functions that begin and end threads. What orders for the
+// user there is the system call and the word that the kernel clears; their own
+// locks and counters (of cached stacks, of threads alive) order by accident.
+var lifecycle = map[string]bool{
+	"pthread_create": true, "pthread_join": true, "pthread_tryjoin_np": true, "pthread_timedjoin_np": true, "pthread_clockjoin_np": true,
+	"pthread_detach": true, "pthread_exit": true, "pthread_cancel": true, "start_thread": true, "clone": true, "__clone": true, "clone3": true,
+	"__clone3": true, "__clone_internal": true, "thrd_create": true, "thrd_join": true, "thrd_detach": true, "thrd_exit": true, "__libc_start_main": true,
+	"__libc_start_main_impl": true, "__libc_start_call_main": true, "_start": true, "__nptl_deallocate_tsd": true, "__nptl_free_tcb": true, "": true,
 }
 
 // Load serves x86.Watcher.
@@ -186,7 +223,7 @@ func (f *follower) packet(ev *replay.Event) {
 	switch ev.Kind {
 	case traces.SyscallEnter:
 		f.flush()
-		f.call.nr, f.call.args, f.call.pc = p.Nr, p.Args, f.t.CPU().RIP
+		f.call.nr, f.call.args, f.call.pc, f.call.min = p.Nr, p.Args, f.t.CPU().RIP, p.Min
 		for _, o := range p.Objs {
 			f.object(races.OpRelease, o)
 		}
@@ -236,6 +273,11 @@ func (f *follower) callScope() races.Scope {
 
 // exit handles a system call's effects: what it ordered, touched and remapped.
 func (f *follower) exit(p *traces.Packet) {
+	for _, b := range f.p.children[f.tt.ID] {
+		if b.min > f.call.min && b.min < p.Min {
+			f.b.events = append(f.b.events, f.p.born(b)...)
+		}
+	}
 	for _, o := range p.Objs {
 		f.object(races.OpAcquire, o)
 	}

@@ -36,9 +36,11 @@ type Pass struct {
 	// Cut says where the pass stopped early because the trace is incomplete.
 	Cut string
 
-	lines *replay.LineSet
-	jumps []emulate.Addr
-	free  sync.Pool
+	lines    *replay.LineSet
+	children map[emulate.ThreadID][]birth // by parent
+	jumps    []emulate.Addr
+	locks    map[emulate.Addr]lockRole
+	free     sync.Pool
 }
 
 // A ThreadTrack is what a pass keeps of one thread.
@@ -84,6 +86,11 @@ func (p *Pass) Run(ctx context.Context) error {
 	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
 
 	p.jumps = p.Tree.JumpTargets()
+	p.locks = lockEntries(p.Tree.Modules())
+
+	if err := p.births(); err != nil {
+		return err
+	}
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -93,7 +100,14 @@ func (p *Pass) Run(ctx context.Context) error {
 		p.Threads[id] = tt
 		ch := make(chan *batch, 2)
 		feeds[id] = ch
-		go p.follow(ctx, tt, ch)
+	}
+	for id, ch := range feeds {
+		go p.follow(ctx, p.Threads[id], ch)
+	}
+	for _, b := range p.children[0] {
+		for _, e := range p.born(b) {
+			p.Detector.Feed(&e)
+		}
 	}
 	for i := range sched {
 		s := &sched[i]
@@ -182,6 +196,11 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	f.t = t
 	f.calls = funcs.NewTracker(p.Tree, tt.ID, f)
 	f.calls.Start(emulate.Addr(t.CPU().RIP), t.Count())
+	var entries []emulate.Addr
+	for a := range p.locks {
+		entries = append(entries, a)
+	}
+	f.calls.Watch(entries, f)
 	for _, a := range p.jumps {
 		t.CPU().Blocks.Break(uint64(a))
 	}
@@ -195,7 +214,6 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	}
 	every := max(total/uint64(marks), 200_000)
 	f.b = p.batch()
-	f.start()
 	next := uint64(0)
 	for {
 		f.rip = t.CPU().RIP
@@ -259,6 +277,7 @@ func (p *Pass) Seek(id emulate.ThreadID, count emulate.Count) (*replay.Thread, *
 	t := m.snap.NewThread()
 	calls := m.calls.Clone()
 	calls.SetSinks(nil)
+	calls.Watch(nil, nil)
 	t.CPU().Calls = calls
 	for _, a := range p.jumps {
 		t.CPU().Blocks.Break(uint64(a))

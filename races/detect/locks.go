@@ -1,0 +1,106 @@
+package detect
+
+import (
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/races"
+)
+
+// A lockRole says what a function does to a lock.
+type lockRole uint8
+
+const (
+	_             lockRole = iota
+	roleLock               // waits for it
+	roleShared             // waits for it, as a reader
+	roleTry                // takes it if it is free
+	roleTryShared          // …as a reader
+	roleUnlock             // gives it up
+	roleCondWait           // gives up the second argument while it waits, then takes it again
+)
+
+// lockFuncs lists the functions that take and give up locks, by the symbols
+// under which programs call them. The lock is the first argument, except for
+// condition waits; all return 0 when they have taken it. (POSIX.1-2017, C11.)
+var lockFuncs = []struct {
+	role  lockRole
+	names []string
+}{
+	{roleLock, []string{"pthread_mutex_lock", "__pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
+		"pthread_rwlock_wrlock", "__pthread_rwlock_wrlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockwrlock", "pthread_spin_lock", "mtx_lock", "mtx_timedlock"}},
+	{roleShared, []string{"pthread_rwlock_rdlock", "__pthread_rwlock_rdlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_clockrdlock"}},
+	{roleTry, []string{"pthread_mutex_trylock", "__pthread_mutex_trylock", "pthread_rwlock_trywrlock", "__pthread_rwlock_trywrlock", "pthread_spin_trylock", "mtx_trylock"}},
+	{roleTryShared, []string{"pthread_rwlock_tryrdlock", "__pthread_rwlock_tryrdlock"}},
+	{roleUnlock, []string{"pthread_mutex_unlock", "__pthread_mutex_unlock", "pthread_rwlock_unlock", "__pthread_rwlock_unlock", "pthread_spin_unlock", "mtx_unlock"}},
+	{roleCondWait, []string{"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"}},
+}
+
+// lockEntries maps the entries of the functions above to what they do.
+func lockEntries(ms *funcs.Modules) map[emulate.Addr]lockRole {
+	m := map[emulate.Addr]lockRole{}
+	if ms == nil {
+		return m
+	}
+	for _, l := range lockFuncs {
+		for _, n := range l.names {
+			if f := ms.Exported(n); f != nil {
+				m[f.Entry] = l.role
+			}
+		}
+	}
+	return m
+}
+
+// A lockCall is a call of such a function under way.
+type lockCall struct {
+	depth int
+	role  lockRole
+	lock  uint64
+}
+
+// Enter serves funcs.InstanceSink.
+func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
+	l := lockCall{depth: t.Depth(), lock: c.R[x86.RDI]}
+	a := t.Level(0)
+	if l.role = f.p.locks[a.Entry]; l.role == 0 {
+		// Through a stub.
+		if fn := f.p.Tree.Modules().FuncAt(a.Entry); fn != nil && fn.PLT {
+			if x := f.p.Tree.Modules().Exported(fn.Linkage); x != nil {
+				l.role = f.p.locks[x.Entry]
+			}
+		}
+	}
+	if l.role == roleCondWait {
+		l.lock = c.R[x86.RSI]
+	}
+	if l.role == roleUnlock || l.role == roleCondWait {
+		f.flush()
+		f.add(races.Event{Op: races.OpUnlock, Addr: emulate.Addr(l.lock)})
+	}
+	f.lockCalls = append(f.lockCalls, l)
+}
+
+// Leave serves funcs.InstanceSink.
+func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, returned bool) {
+	for n := len(f.lockCalls); n > 0 && f.lockCalls[n-1].depth >= t.Depth(); n-- {
+		l := f.lockCalls[n-1]
+		f.lockCalls = f.lockCalls[:n-1]
+		if l.depth != t.Depth() || l.role == roleUnlock {
+			continue
+		}
+		if l.role != roleCondWait && (!returned || uint32(c.R[x86.RAX]) != 0) {
+			continue
+		}
+		f.flush()
+		a := t.Level(0)
+		e := races.Event{Op: races.OpLock, Addr: emulate.Addr(l.lock), PC: uint64(a.Site), Ctx: f.p.Tree.Node(a.Node).Parent, Count: count}
+		switch l.role {
+		case roleShared, roleTryShared:
+			e.Mode = races.LockShared
+		case roleTry:
+			e.Mode = races.LockTry
+		}
+		f.add(e)
+	}
+}
