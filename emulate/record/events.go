@@ -197,7 +197,7 @@ func (r *recorder) Orderable(c *x86.CPU, addr uint64, size int) {
 
 // Nondet serves x86.Env.
 func (r *recorder) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
-	r.p.Nondet(r.cur.t, what, dst, size)
+	r.p.Nondet(r.cur.t, what, dst)
 	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Nondet, What: uint8(what), Regs: x86.NondetRegs(c, what, dst)})
 }
 

@@ -115,7 +115,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 
 // run executes the guest and puts everything but the index in the trace.
 func (r *recorder) run(ctx context.Context, lc linux.Config) (Result, error) {
-	p, err := linux.New(lc, r.cfg.Argv, r.cfg.Env, r)
+	p, err := linux.New(lc, r, r.cfg.Argv, r.cfg.Env)
 	if err != nil {
 		return Result{}, fmt.Errorf("record: %w", err)
 	}

@@ -42,13 +42,13 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	tag := !t.all && (t.observed == nil || !t.observed.Has(line)) && (t.fault == nil || t.fault.line != line)
 	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%256] != 0 || t.q.len() == 0 {
-		if !t.takeImport(line) {
-			tag = tag && !t.q.waits(line)
-			if pg == nil || pg.known>>(line&lineInPage)&1 == 0 {
-				t.unknown(line, write)
-			}
+		if !t.takeImport(line) && (pg == nil || pg.known>>(line&lineInPage)&1 == 0) {
+			t.unknown(line, write)
 		}
 		pg = t.mem.find(line / linesPerPage)
+		// The same line may flow in again soon: it is shown elsewhere, too, and
+		// written there.
+		tag = tag && !t.q.waits(line)
 	}
 	own := pg.gen == t.mem.gen
 	if write {

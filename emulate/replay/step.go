@@ -257,6 +257,7 @@ func (t *Thread) apply(p *traces.Packet) error {
 			t.stats.Signals++
 		}
 		t.inCall = false
+		t.stats.Instructions += p.Count - t.cpu.Count
 		err = t.setState(p)
 	case traces.Fault:
 		err = t.faulted(p)
@@ -327,6 +328,7 @@ func (t *Thread) leave(p *traces.Packet) error {
 		return t.diverged("a system call before its exit", "none")
 	}
 	t.inCall = false
+	t.stats.Instructions += p.Count - t.cpu.Count
 	if len(p.State) > 0 {
 		return t.setState(p)
 	}
