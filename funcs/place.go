@@ -188,26 +188,56 @@ func (t *Tree) tailJumps(f *Func) []tailJump {
 	return out
 }
 
-// tailTo finds the jump by which control came from one function to another.
+// tailTo finds the jump by which control left one function so that it came to
+// another, possibly by way of more functions.
 func (t *Tree) tailTo(from, to *Func) (tailJump, bool) {
-	if from == nil || from.Module == nil || from.Module.obj == nil {
-		return tailJump{}, false
+	if l := t.tailPath(from, to); len(l) > 0 {
+		return l[0], true
 	}
-	l := t.tailJumps(from)
-	for _, j := range l {
-		if j.to == to || j.to.Name == to.Name {
-			return j, true
+	return tailJump{}, false
+}
+
+// maxTails bounds the number of jumps in a row.
+const maxTails = 3
+
+// tailPath returns the jumps by which control came from one function to
+// another, nil if they can't be told.
+func (t *Tree) tailPath(from, to *Func) []tailJump {
+	if from == nil || to == nil || from.Module == nil || from.Module.obj == nil {
+		return nil
+	}
+	for n := 1; n <= maxTails; n++ {
+		if l := t.tailSearch(from, to, n); l != nil {
+			return l
 		}
 	}
+	l := t.tailJumps(from)
 	// Functions chosen at start-up have several bodies, of which stripped
 	// libraries don't name any.
 	for _, j := range l {
 		if j.to.IFunc && j.to.Module == to.Module {
-			return j, true
+			return []tailJump{j}
 		}
 	}
 	if len(l) == 1 && (l[0].to.Module == to.Module || l[0].to.PLT) {
-		return l[0], true
+		return l
 	}
-	return tailJump{}, false
+	return nil
+}
+
+// tailSearch finds a path of exactly n jumps.
+func (t *Tree) tailSearch(from, to *Func, n int) []tailJump {
+	if from.Module == nil || from.Module.obj == nil {
+		return nil
+	}
+	for _, j := range t.tailJumps(from) {
+		if n == 1 {
+			if j.to == to || j.to.Name == to.Name {
+				return []tailJump{j}
+			}
+		} else if l := t.tailSearch(j.to, to, n-1); l != nil {
+			return append([]tailJump{j}, l...)
+		}
+	}
+	return nil
 }

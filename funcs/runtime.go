@@ -250,10 +250,6 @@ var startFiles = map[string]bool{
 	"__libc_csu_init": true, "__libc_csu_fini": true,
 }
 
-// startOrigins are the sources of the C library that the linker places next to
-// the program's own functions.
-var startOrigins = map[string]bool{"libc-start.c": true, "cacheinfo.c": true, "libc-tls.c": true, "exit.c": true, "elf-init.c": true}
-
 // staticRuntime judges a function of a static program without debugging
 // information: by the names that the host's libraries export, by names that
 // are reserved for the implementation, and for the rest by company: the
@@ -271,7 +267,12 @@ func (m *Module) staticRuntime(s *symtab, i int) bool {
 				return true, true
 			}
 		}
-		if r.name == "" || r.global && reserved(r.name) > 0 || startOrigins[r.origin] {
+		if r.name == "" || r.global && reserved(r.name) > 0 {
+			return true, true
+		}
+		// The members of libc.a are linked from parts, and name an object where
+		// compilers name a source.
+		if strings.HasSuffix(r.origin, ".o") || m.inSection(r.lo, "__libc_freeres_fn") {
 			return true, true
 		}
 		return false, r.global
@@ -293,6 +294,12 @@ func (m *Module) staticRuntime(s *symtab, i int) bool {
 		}
 	}
 	return before && after
+}
+
+// inSection says whether file address a is in the section called name.
+func (m *Module) inSection(a uint64, name string) bool {
+	s := m.obj.f.Section(name)
+	return s != nil && a >= s.Addr && a < s.Addr+s.Size
 }
 
 // hostNames are the functions that this machine's run-time libraries export.

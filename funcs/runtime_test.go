@@ -252,6 +252,16 @@ func TestAccessesAreAttributed(t *testing.T) {
 	if got := fmt.Sprint(names(tree.Stack(r, fn("free").Entry))); got != "[free release main __libc_start_main _start]" {
 		t.Errorf("stack of free after a jump: %s", got)
 	}
+	// words() ends in a jump to strtok, and that in one to strtok_r.
+	words, inner := fn("words"), ms.Exported("strtok_r")
+	u := tree.Place(tree.Child(inMain, site, words.Entry), inner.Entry+8)
+	if u.Category != Unsafe || u.Runtime.Name != "strtok" {
+		t.Errorf("strtok after two jumps: %v %+v", u.Category, u.Runtime)
+	}
+	got := fmt.Sprint(names(tree.Stack(tree.Child(inMain, site, words.Entry), inner.Entry+8)))
+	if !strings.Contains(got, "strtok words main") {
+		t.Errorf("stack after two jumps: %s", got)
+	}
 	if targets := tree.JumpTargets(); !slices.Contains(targets, fn("free").Entry) || len(targets) > 4 {
 		t.Errorf("jump targets %v, want free at %v", targets, fn("free").Entry)
 	}

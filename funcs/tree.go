@@ -200,11 +200,16 @@ func (t *Tree) Stack(id NodeID, pc emulate.Addr) []Frame {
 	}
 }
 
-// tailFrames are the frames of a function that jumped to another.
+// tailFrames are the frames of the functions by which control jumped from one
+// to another, innermost first.
 func (t *Tree) tailFrames(from, to *Func) []Frame {
-	if j, ok := t.tailTo(from, to); ok {
-		return t.ms.Frames(j.pc)
+	l := t.tailPath(from, to)
+	if len(l) == 0 {
+		return []Frame{{Function: from.Name, Module: from.Module.Path, Runtime: from.Runtime, Library: from.Library, PC: from.Entry}}
 	}
-	f := Frame{Function: from.Name, Module: from.Module.Path, Runtime: from.Runtime, Library: from.Library, PC: from.Entry}
-	return []Frame{f}
+	var out []Frame
+	for i := len(l) - 1; i >= 0; i-- {
+		out = append(out, t.ms.Frames(l[i].pc)...)
+	}
+	return out
 }

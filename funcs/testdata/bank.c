@@ -66,3 +66,5 @@ int main(int argc, char **argv)
 	release(malloc(10));
 	return 0;
 }
+
+__attribute__((noinline)) char *words(char *s) { return strtok(s, " "); }
