@@ -81,10 +81,11 @@ func execStos(c *CPU, op *Op) {
 	c.repeat(op, stepStos)
 }
 
-// truncate clears the upper half of a register with 32-bit addresses and a
-// count of zero, where processors with fast string operations do so too.
+// truncate clears the upper half of a register with 32-bit addresses before the
+// first iteration, even if there is none or it faults, as processors with fast
+// string operations do.
 func (c *CPU) truncate(op *Op, r uint8) {
-	if op.attr&attrA32 != 0 && op.attr&(attrRep|attrRepne) != 0 && c.counter(op) == 0 {
+	if op.attr&attrA32 != 0 && op.attr&(attrRep|attrRepne) != 0 {
 		c.R[r&31] = c.addrReg(op, r)
 	}
 }
