@@ -58,9 +58,17 @@ func (as *AddressSpace) unmap(start, end uint64) {
 	as.hooks.Unmap(emulate.Addr(start), end-start)
 }
 
-// protect sets the protection of [start, end), which must be wholly mapped.
+// protect sets the protection of [start, end); ENOMEM if it isn't wholly mapped.
 func (as *AddressSpace) protect(start, end uint64, prot int) unix.Errno {
 	if !as.vmas.covered(start, end) {
+		// What comes before the first hole is protected all the same.
+		hole := start
+		for v := as.vmas.find(hole); v != nil; v = as.vmas.find(hole) {
+			hole = v.end
+		}
+		if hole > start {
+			as.protect(start, hole, prot)
+		}
 		return unix.ENOMEM
 	}
 	for i := as.vmas.index(start); i < len(as.vmas) && as.vmas[i].start < end; i++ {

@@ -122,7 +122,7 @@ func (p *Process) stop(t *Thread, s x86.Stop) error {
 		return s.Err
 	case x86.StopUnsupported:
 		return &Unsupported{
-			What:   fmt.Sprintf("instruction % x", s.Bytes),
+			What:   fmt.Sprintf("instruction % x", p.bytesAt(t.CPU.RIP, s.Bytes)),
 			Thread: t.ID, Count: emulate.Count(t.CPU.Count), RIP: emulate.Addr(t.CPU.RIP),
 		}
 	case x86.StopBreak:
@@ -130,6 +130,19 @@ func (p *Process) stop(t *Thread, s x86.Stop) error {
 	}
 	panic(fmt.Sprintf("BUG: thread %d stopped at %#x for a reason that can't be: %v", t.ID, t.CPU.RIP, s.Kind))
 }
+
+// bytesAt returns what stands at pc, up to shownBytes; got is what the decoder
+// read of it.
+func (p *Process) bytesAt(pc uint64, got []byte) []byte {
+	b := make([]byte, shownBytes)
+	if n := p.AS.Peek(emulate.Addr(pc), b); n > len(got) {
+		return b[:n]
+	}
+	return got
+}
+
+// shownBytes is how much an error shows of an instruction.
+const shownBytes = 8
 
 // maybeSplit lets t, at the end of its slice, sometimes stop in the middle of
 // the next unlocked read-modify-write instruction: the load done, the store

@@ -320,6 +320,10 @@ func (p *Process) fault(t *Thread, s *x86.Stop) {
 			info.signo, info.code = int(unix.SIGBUS), busAdrErr
 		}
 		t.cr2 = s.Addr
+		info.err &^= pfPresent
+		if e := p.AS.pt.look(s.Addr >> pageShift); e != nil && e.f != nil && e.prot != 0 {
+			info.err |= pfPresent
+		}
 	case x86.VecAC:
 		info.signo, info.code = int(unix.SIGBUS), 1
 	default:
