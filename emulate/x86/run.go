@@ -61,6 +61,9 @@ func (c *CPU) stopped(p *Stop) Stop {
 		c.RIP = c.cur.pc
 	}
 	s := *p
+	if s.Kind == StopFault {
+		c.pend = Pending{} // the instruction starts over after the fault
+	}
 	if s.Kind == StopFault && s.Vector == VecPF && c.run.addr>>lineShift == s.Addr>>lineShift && c.cur != nil {
 		s.Addr = c.run.addr // Mem knows only the line
 	}
