@@ -1,6 +1,10 @@
 package funcs
 
-import "github.com/racesim/racesim/emulate"
+import (
+	"strings"
+
+	"github.com/racesim/racesim/emulate"
+)
 
 // A Place says whose an access is: the user's own code's, or that of a
 // run-time function which the user's code called.
@@ -9,7 +13,9 @@ type Place struct {
 	// to races. It is that of the outermost run-time function, unless one
 	// further in is an allocator's, a synchronisation's or the loader's.
 	Category Category
-	// Runtime is the outermost run-time function's row; nil for user code.
+	// Runtime is the outermost run-time function's row; nil for user code. In
+	// the threads of an OpenMP run-time it is that run-time's, not the C
+	// library's that started them.
 	Runtime *Runtime
 	// User is the nearest node of the user's code, 0 if there is none (the
 	// run-time's own threads and start-up), and UserPC the place in it: of
@@ -108,6 +114,11 @@ func decisive(f *Func, r Runtime) bool {
 	return r.Category == Allocator || r.Category == SyncAPI && f.Module.Kind != ModOpenMP || f.Module.isLoader()
 }
 
+// openMP says whether f is an OpenMP run-time's.
+func (f *Func) openMP() bool {
+	return f.Module.Kind == ModOpenMP || f.Module.Static && strings.HasPrefix(f.Linkage, "gomp_")
+}
+
 // isLoader says whether m is the dynamic loader.
 func (m *Module) isLoader() bool {
 	return m.Kind == ModLibc && len(m.Name()) > 2 && m.Name()[:2] == "ld"
@@ -134,7 +145,10 @@ func (t *Tree) placeOfEntry(e edge, f *Func) (Place, AllocRole) {
 	if p.Category == 0 {
 		return Place{Category: r.Category, Runtime: &r, User: p.User, UserPC: emulate.Addr(e.site)}, r.Alloc
 	}
-	if !p.Category.Own() && decisive(f, r) {
+	switch {
+	case p.User == 0 && f.openMP() && !strings.HasPrefix(p.Runtime.Name, "GOMP_"):
+		p.Category, p.Runtime = r.Category, &r
+	case !p.Category.Own() && decisive(f, r):
 		p.Category = r.Category
 	}
 	return p, r.Alloc

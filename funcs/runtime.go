@@ -86,7 +86,7 @@ func (r AllocRole) Frees() bool { return r >= RoleFree }
 
 // A Runtime says what a run-time function is.
 type Runtime struct {
-	Name     string // the symbol that was recognised; "" if the code has no name
+	Name     string // the symbol that was recognised; module+offset if the code has none
 	Category Category
 	Alloc    AllocRole
 	Note     string // for Unsafe: the glibc manual's safety annotation
@@ -127,7 +127,11 @@ func (ms *Modules) Runtime(f *Func) (r Runtime, ok bool) {
 	if best.Category != 0 {
 		return best, true
 	}
-	return Runtime{Name: f.Linkage, Category: f.Module.defaultCategory(f.Linkage)}, true
+	name := f.Linkage
+	if name == "" {
+		name = f.Name
+	}
+	return Runtime{Name: name, Category: f.Module.defaultCategory(f.Linkage)}, true
 }
 
 // classifyName looks a symbol up in the table.
