@@ -17,7 +17,8 @@ type Hooks interface {
 	x86.Memory
 	x86.Env
 
-	// SwitchIn gives t the processing unit; it must set t.CPU.Win.
+	// SwitchIn gives t the processing unit; it must set t.CPU.Win. A thread
+	// that goes on alone is switched out and in now and then.
 	SwitchIn(t *Thread, unit int)
 	SwitchOut(t *Thread)
 

@@ -30,6 +30,7 @@ type Process struct {
 	threads    []*Thread // live ones, in the order of their creation
 	lastThread emulate.ThreadID
 	cur        *Thread // whom the hooks believe to be running
+	turn       uint64  // its count when they were told
 	curUnit    int
 	sched      scheduler
 	clock      clock

@@ -46,15 +46,19 @@ func (p *Process) settle(t *Thread) {
 	p.clock.counted = t.CPU.Count
 }
 
+// longestTurn is the number of instructions after which a thread that goes on
+// alone is switched out and in, for hooks that act at these occasions.
+const longestTurn = 100_000
+
 // switchTo gives t its unit.
 func (p *Process) switchTo(t *Thread) {
-	if p.cur == t && p.curUnit == t.unit {
+	if p.cur == t && p.curUnit == t.unit && t.CPU.Count-p.turn < longestTurn {
 		return
 	}
 	if p.cur != nil {
 		p.hooks.SwitchOut(p.cur)
 	}
-	p.cur, p.curUnit = t, t.unit
+	p.cur, p.curUnit, p.turn = t, t.unit, t.CPU.Count
 	p.clock.counted = t.CPU.Count
 	p.hooks.SwitchIn(t, t.unit)
 }
@@ -149,7 +153,7 @@ const shownBytes = 8
 // not yet.
 func (p *Process) maybeSplit(t *Thread) {
 	s := &p.sched
-	if s.runnable < 2 || s.policy == ScheduleRR || !s.rng.one(6) {
+	if s.runnable < 2 || s.policy == ScheduleRR || !s.rng.one(10) {
 		return
 	}
 	c := t.CPU
