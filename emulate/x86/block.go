@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"slices"
 	"unsafe"
 )
 
@@ -33,6 +34,11 @@ type BlockCache struct {
 	pages  map[uint64][]*block // by every page they have bytes on
 	breaks map[uint64]bool
 	fast   [fastBlocks]*block // by pc, see fastIndex
+
+	// Scratch for build.
+	inst  inst
+	ops   [maxBlock + 1]Op
+	forms [maxBlock]*form
 }
 
 // NewBlockCache returns an empty cache.
@@ -169,29 +175,30 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	}
 	inPage := uint64(1<<pageShift) - pc&(1<<pageShift-1)
 	b := &block{pc: pc, brk: bc.breaks[pc]}
-	var fs []*form
+	ops, fs := bc.ops[:0], bc.forms[:0]
 	at := pc
-	for len(b.ops) < maxBlock && at-pc < inPage && (at == pc || !bc.breaks[at]) {
+	for len(ops) < maxBlock && at-pc < inPage && (at == pc || !bc.breaks[at]) {
 		rest := code[at-pc:]
 		if len(rest) < maxInst {
 			rest = c.fetch(at) // perhaps into the next page
 		}
-		op, f, ok := decodeOp(rest, at)
+		op, f, ok := decodeWith(&bc.inst, rest, at)
 		if !ok {
 			op = Op{fn: execFetchFault, pc: at, attr: attrEnd, imm: int64(at + uint64(len(rest))), len: uint8(len(rest)),
 				base: RegZero, idx: RegZero, seg: RegZero}
 		}
-		op.n = uint16(len(b.ops))
-		b.ops = append(b.ops, op)
+		op.n = uint16(len(ops))
+		ops = append(ops, op)
 		fs = append(fs, f)
 		at += uint64(op.len)
 		if op.attr&attrEnd != 0 {
 			break
 		}
 	}
-	b.n = uint64(len(b.ops))
+	bc.inst.code = nil
+	b.n = uint64(len(ops))
 	b.last = (at - 1) >> pageShift
-	b.finish(fs, at)
+	b.finish(ops, fs, at)
 	bc.blocks[pc] = b
 	bc.pages[pc>>pageShift] = append(bc.pages[pc>>pageShift], b)
 	if b.last != pc>>pageShift {
@@ -200,30 +207,32 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	return b
 }
 
-// finish marks dead flags, chooses what the run loop does for each Op, fuses,
-// and closes the block. end is the address after it.
-func (b *block) finish(fs []*form, end uint64) {
-	deadFlags(b.ops, fs)
-	for i := range b.ops {
+// finish makes b of ops: it marks dead flags, chooses what the run loop does
+// for each, fuses, and closes the block. end is the address after it. It
+// doesn't keep ops and fs.
+func (b *block) finish(ops []Op, fs []*form, end uint64) {
+	deadFlags(ops, fs)
+	for i := range ops {
 		if fs[i] != nil {
-			choose(&b.ops[i], fs[i])
+			choose(&ops[i], fs[i])
 		}
 	}
-	last := &b.ops[len(b.ops)-1]
 	b.succ[0] = end
+	n := len(ops)
+	last := &ops[n-1]
 	if last.attr&attrEnd == 0 {
-		b.ops = append(b.ops, Op{code: codeNext, pc: end, n: uint16(len(b.ops))})
-		b.first = &b.ops[0]
-		return
+		ops = append(ops, Op{code: codeNext, pc: end, n: uint16(n)})
+	} else {
+		if last.code == codeCall {
+			last.code = codeCallEnd
+		}
+		b.succ[1] = uint64(last.imm)
+		if n > 1 && fs[n-1] != nil && fs[n-2] != nil {
+			fuse(&ops[n-2], last)
+		}
 	}
-	if last.code == codeCall {
-		last.code = codeCallEnd
-	}
+	b.ops = slices.Clone(ops)
 	b.first = &b.ops[0]
-	b.succ[1] = uint64(last.imm)
-	if n := len(b.ops); n > 1 && fs[n-1] != nil && fs[n-2] != nil {
-		fuse(&b.ops[n-2], last)
-	}
 }
 
 // deadFlags sets attrNF on the Ops whose flags nobody can see: the next Op that
@@ -237,7 +246,10 @@ func deadFlags(ops []Op, fs []*form) {
 			live = ^uint64(0)
 			continue
 		}
-		u := written(&ops[i], f)
+		u := f.flags
+		if f.shift {
+			u = written(&ops[i], f)
+		}
 		if u.write != 0 && u.write&live == 0 {
 			ops[i].attr |= attrNF
 		}
@@ -280,7 +292,7 @@ func mayStop(op *Op, f *form) bool {
 	if op.attr&attrMem != 0 {
 		return f.rmKind < 0 || f.args[f.rmKind].read || f.args[f.rmKind].write
 	}
-	return !harmless[f.mnem]
+	return !f.harmless
 }
 
 // harmless are the instructions that can't stop when they have no memory

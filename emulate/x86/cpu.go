@@ -52,8 +52,8 @@ type CPU struct {
 	run   runState
 	atomi bool // the access under way belongs to an atomic instruction
 
-	xt [2]uint64 // a packed operand that came from memory in pieces; see xp
-	pend  Pending
+	xt   [2]uint64 // a packed operand that came from memory in pieces; see xp
+	pend Pending
 }
 
 // AccessKind says what an access to memory is.

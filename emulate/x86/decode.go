@@ -7,16 +7,20 @@ import "errors"
 // is false if code ends before the instruction does; short only matters if
 // code may be continued. The form is nil when there is none.
 func decodeOp(code []byte, pc uint64) (op Op, f *form, ok bool) {
-	d := inst{code: code, pc: pc}
+	return decodeWith(new(inst), code, pc)
+}
+
+// decodeWith is decodeOp with d for scratch.
+func decodeWith(d *inst, code []byte, pc uint64) (op Op, f *form, ok bool) {
+	*d = inst{code: code, pc: pc}
 	f, err := d.decode()
-	if errors.Is(err, errTruncated) {
+	if err == errTruncated {
 		return Op{}, nil, false
 	}
 	if err != nil {
-		return badOp(&d, err), nil, true
+		return badOp(d, err), nil, true
 	}
-	op = buildOp(&d, f)
-	return op, f, true
+	return buildOp(d, f), f, true
 }
 
 var (
@@ -54,7 +58,7 @@ func (d *inst) decode() (f *form, err error) {
 	for _, f = range l {
 		if f.matches(d) {
 			d.takeImms(f)
-			if d.lock && !(lockable[f.mnem] && d.hasModRM && d.mod != 3 && f.toRM()) {
+			if d.lock && !(d.hasModRM && d.mod != 3 && f.toRM() && lockable[f.mnem]) {
 				return nil, errBadLock
 			}
 			return f, nil

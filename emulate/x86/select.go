@@ -6,8 +6,8 @@ func choose(op *Op, f *form) {
 	if op.attr&(attrLock|attrA32) != 0 || op.seg != RegZero || op.dst >= highByte || op.src >= highByte {
 		return
 	}
-	if p := pickers[f.mnem]; p != nil {
-		p(op, f)
+	if f.pick != nil {
+		f.pick(op, f)
 	}
 }
 
@@ -458,12 +458,14 @@ func pickMovScalar(size uint8) func(op *Op, f *form) {
 	}
 }
 
-// fusions gives the case that does a comparison or operation and the jump
-// after it, and whether that jump may look at more than ZF and SF.
-var fusions = map[uint16]struct {
+// A fusion is the case that does a comparison or operation and the jump after
+// it, and whether that jump may look at more than ZF and SF.
+type fusion struct {
 	code uint16
 	all  bool
-}{
+}
+
+var fusions = map[uint16]fusion{
 	codeCmp8RR: {codeCmp8RRJ, true}, codeCmp8RI: {codeCmp8RIJ, true}, codeCmp8RM: {codeCmp8RMJ, true}, codeCmp8MR: {codeCmp8MRJ, true}, codeCmp8MI: {codeCmp8MIJ, true},
 	codeCmp32RR: {codeCmp32RRJ, true}, codeCmp32RI: {codeCmp32RIJ, true}, codeCmp32RM: {codeCmp32RMJ, true}, codeCmp32MR: {codeCmp32MRJ, true}, codeCmp32MI: {codeCmp32MIJ, true},
 	codeCmp64RR: {codeCmp64RRJ, true}, codeCmp64RI: {codeCmp64RIJ, true}, codeCmp64RM: {codeCmp64RMJ, true}, codeCmp64MR: {codeCmp64MRJ, true}, codeCmp64MI: {codeCmp64MIJ, true},
@@ -482,7 +484,7 @@ func fuse(op, j *Op) {
 		return
 	}
 	fu, ok := fusions[op.code]
-	if !ok {
+	if !ok || op.code == codeCall {
 		return
 	}
 	switch cc := j.aux &^ 1; {

@@ -43,6 +43,10 @@ type form struct {
 	v, y, d bool // has operands of kind v, y, d
 	rmw     bool // reads and writes its ModRM.rm operand
 	fixSize uint8
+
+	pick     func(op *Op, f *form) // see select.go
+	harmless bool                  // see block.go
+	shift    bool                  // its use of flags depends on the count
 }
 
 type prefix uint8
@@ -217,6 +221,7 @@ func parseRow(r *row) (*form, error) {
 	if r.fn == nil && r.build == nil {
 		return nil, fmt.Errorf("neither fn nor build")
 	}
+	f.pick, f.harmless, f.shift = pickers[r.mnem], harmless[r.mnem], shifts[r.mnem]
 	return f, nil
 }
 
