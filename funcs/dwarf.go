@@ -28,6 +28,8 @@ type debugInfo struct {
 	scopes map[dwarf.Offset]string
 	types  map[dwarf.Offset]*Type
 
+	demangled sync.Map // linkage name -> name
+
 	varsOnce sync.Once
 	vars     *varIndex
 }
@@ -98,6 +100,20 @@ func (n dieName) String() string {
 		return "(unnamed)"
 	}
 	return n.scope + n.name
+}
+
+// display is n.String, remembered: demangling takes longer than the rest of
+// looking an address up.
+func (g *debugInfo) display(n dieName) string {
+	if n.linkage == "" {
+		return n.String()
+	}
+	if s, ok := g.demangled.Load(n.linkage); ok {
+		return s.(string)
+	}
+	s := n.String()
+	g.demangled.Store(n.linkage, s)
+	return s
 }
 
 func within(r [][2]uint64, a uint64) bool {

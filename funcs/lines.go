@@ -97,12 +97,12 @@ func (ms *Modules) makeFrames(pc emulate.Addr) []Frame {
 	out := make([]Frame, 0, len(chain)+1)
 	for i := len(chain) - 1; i >= 0; i-- {
 		x := &s.inlines[chain[i]]
-		name := x.name.String()
+		name := g.display(x.name)
 		out = append(out, Frame{Function: name, File: file, Line: line, Module: m.Path, Inlined: true, PC: pc, Runtime: base.Runtime, Library: isStdName(name)})
 		file, line = g.fileName(u, x.callFile), x.callLine
 	}
 	if fn == nil || fn.Linkage == "" {
-		base.Function = s.name.String()
+		base.Function = g.display(s.name)
 		base.Library = isStdName(base.Function)
 	}
 	base.File, base.Line = file, line

@@ -131,7 +131,14 @@ func (t *Tracker) Call(c *x86.CPU, site, target, sp uint64) {
 		e.site, e.entry, e.parent = site, target, parent
 		e.node, e.flags = t.child(parent, site, target)
 	}
-	t.frames = append(t.frames, shadow{sp: sp, site: site, entry: target, count: c.InstrCount() + 1, node: e.node, flags: e.flags})
+	if n == cap(t.frames) {
+		t.frames = append(t.frames, shadow{})
+	} else {
+		t.frames = t.frames[:n+1]
+	}
+	f := &t.frames[n]
+	f.sp, f.site, f.entry, f.count = sp, site, target, c.InstrCount()+1
+	f.node, f.flags = e.node, e.flags
 	if e.flags != 0 {
 		t.entered(c)
 	}
