@@ -9,9 +9,11 @@ import (
 	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
+	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/loadsub"
 	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/races/detect"
 	"github.com/racesim/racesim/report"
 )
 
@@ -108,6 +110,44 @@ func (a *analysis) quiet(target uint64) bool {
 	return ok && r.Category.Own()
 }
 
+// world is the recording as it was when a thread executed an instruction.
+func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
+	var others []*replay.Thread
+	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: func(line uint64) (*[64]byte, uint64) {
+		if others == nil {
+			for _, id := range a.t.s.Threads() {
+				if n := a.before(id, t, c); n > 0 && len(others) < maxOthers {
+					if u, _, err := a.pass.Seek(id, n); err == nil {
+						others = append(others, u)
+					}
+				}
+			}
+		}
+		// What several threads know must agree: some of it may be stale.
+		var got *[64]byte
+		known := uint64(0)
+		for _, u := range others {
+			d := u.Memory().Line(line)
+			switch {
+			case d == nil:
+			case got == nil:
+				copy := *d
+				got, known = &copy, ^uint64(0)
+			default:
+				for i := range d {
+					if d[i] != got[i] {
+						known &^= 1 << i
+					}
+				}
+			}
+		}
+		return got, known
+	}}
+}
+
+// maxOthers bounds the threads asked for memory that a section doesn't know.
+const maxOthers = 8
+
 // name says what memory at addr is called.
 func (a *analysis) name(addr uint64) string {
 	if v, ok := a.ms.VarAt(emulate.Addr(addr)); ok {
@@ -155,7 +195,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 			continue
 		}
 		for _, v := range values {
-			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v}, nil, loadsub.Options{Budget: spinSteps})
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
 			if t.Spun {
 				return true
 			}
@@ -261,7 +301,7 @@ func (a *analysis) pair(r *report.Race, ev *classify.Evidence, p *races.Pair) {
 			a.trials(r, ev, sa, &p.First, &p.Second, &qa)
 			a.trials(r, ev, sb, &p.Second, &p.First, &qb)
 		}
-		s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, Quiet: a.quiet, Name: a.name, MaxRuns: a.o.MaxRuns})
+		s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), MaxRuns: a.o.MaxRuns})
 		a.serial(r, ev, s, &qa, &qb)
 		if s.Odd > 0 {
 			return
@@ -336,7 +376,7 @@ func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Sect
 			reps = append(reps, loadsub.Replacement{Source: loadsub.FromUser, Value: l.Value})
 		}
 	}
-	opt := loadsub.Options{Quiet: a.quiet, Name: a.name}
+	opt := loadsub.Options{World: a.world(side.Thread, side.Count)}
 	ref := loadsub.Reference(s, opt)
 	if bad := loadsub.Faithful(s, ref); len(bad) > 0 {
 		a.note("thread %d: re-emulating %v without a change doesn't give what was recorded (%s): its trials are left out", s.Thread, q, bad[0].Name)

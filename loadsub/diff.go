@@ -11,7 +11,7 @@ import (
 // outlives the sections, registers and own stack that the recorded
 // continuation reads, system calls, and how the participants ended.
 func (p Pair) diff(want, got *overlay.Result, limit int) []Output {
-	return diff([]*overlay.Section{p.A, p.B}, p.Name, want, got, limit)
+	return diff([]*overlay.Section{p.A, p.B}, p.World.Name, want, got, limit)
 }
 
 func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.Result, limit int) []Output {

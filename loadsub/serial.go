@@ -16,10 +16,7 @@ type Pair struct {
 	A, B  *overlay.Section
 	Racy  []overlay.Span // the bytes that race
 	Order Order
-	// Quiet names run-time functions whose own stores are no outputs.
-	Quiet func(target uint64) bool
-	// Name says what an address is called, for sentences; it may be nil.
-	Name func(addr uint64) string
+	World World
 	// MaxRuns bounds the interleavings executed; 0 means 48.
 	MaxRuns int
 }
@@ -194,7 +191,7 @@ func (p Pair) preState() map[uint64]byte {
 		for i := range sec.Accesses {
 			a := &sec.Accesses[i]
 			for k := uint64(0); k < uint64(a.Size); k++ {
-				addr := a.Addr + k
+				addr := p.World.canon(a.Addr + k)
 				if _, ok := touched[side][addr]; !ok {
 					touched[side][addr] = first{a.At, byte(a.Pre >> (8 * k)), side}
 				}
@@ -221,14 +218,12 @@ func (p Pair) preState() map[uint64]byte {
 
 func (p Pair) start(pre map[uint64]byte) *overlay.Run {
 	r := overlay.New(p.A, p.B)
+	p.World.apply(r)
 	for addr, b := range pre {
 		r.SetByte(addr, b)
 	}
 	r.Racy(p.Racy...)
 	r.Track(p.Racy...)
-	if p.Quiet != nil {
-		r.Quiet(p.Quiet)
-	}
 	return r
 }
 

@@ -138,10 +138,42 @@ type Trial struct {
 	Assumed     int
 }
 
-// An Options configures Try.
-type Options struct {
+// A World is what experiments need to know of the recording as a whole. Every
+// field may be nil.
+type World struct {
+	// Quiet names run-time functions, by entry, whose own stores are no outputs.
 	Quiet func(target uint64) bool
-	Name  func(addr uint64) string
+	// Name says what an address is called, for sentences.
+	Name func(addr uint64) string
+	// Canon maps an address to the one that all mappings of the same memory
+	// share.
+	Canon func(addr uint64) uint64
+	// Elsewhere tells what other threads know of a line.
+	Elsewhere func(line uint64) (*[64]byte, uint64)
+}
+
+func (w World) apply(r *overlay.Run) {
+	if w.Canon != nil {
+		r.Aliases(w.Canon)
+	}
+	if w.Elsewhere != nil {
+		r.Elsewhere(w.Elsewhere)
+	}
+	if w.Quiet != nil {
+		r.Quiet(w.Quiet)
+	}
+}
+
+func (w World) canon(addr uint64) uint64 {
+	if w.Canon == nil {
+		return addr
+	}
+	return w.Canon(addr)
+}
+
+// Options configure Try.
+type Options struct {
+	World
 	// Budget bounds the instructions; 0: four times the recorded ones and
 	// 200,000 more.
 	Budget uint64
@@ -158,9 +190,7 @@ func Reference(s *overlay.Section, o Options) *overlay.Result {
 }
 
 func (o Options) apply(r *overlay.Run) {
-	if o.Quiet != nil {
-		r.Quiet(o.Quiet)
-	}
+	o.World.apply(r)
 	if o.Budget != 0 {
 		r.Budget(o.Budget)
 	}

@@ -48,7 +48,7 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 	if g.End == EndLoop {
 		c.Blocks.Break(g.PC)
 	}
-	u.Want = ^replay.KindSet(0)
+	u.Want = ^replay.Kinds(traces.Import, traces.Order)
 	err := w.run(g)
 	s.Stop, s.Exit = u.Count(), c.State()
 	s.Complete = err == nil && w.ended && !w.full
@@ -85,84 +85,85 @@ func (w *capture) atEnd(g Goal) bool {
 }
 
 func (w *capture) run(g Goal) error {
-	t, c := w.t, w.t.CPU()
+	t := w.t
 	limit := w.sec.Start + emulate.Count(g.MaxSteps)
 	if g.End == EndCount {
 		limit = g.Count
 	}
+	noted := ^emulate.Count(0) // the imports due at this count are in Inputs
 	for {
+		now := t.Count()
 		if w.atEnd(g) {
 			w.ended = true
 			return nil
 		}
-		if t.Count() >= limit {
+		if now >= limit {
 			return errTooLong
 		}
-		next, at, ok := w.due()
-		target := limit
-		if ok && at < target {
-			target = at
-		}
-		if t.Count() < target {
-			stop, err := t.RunTo(target)
-			if err != nil {
+		// What is due now, and when the next thing is.
+		target, other := limit, false
+		w.t.LookAhead(func(p *traces.Packet) bool {
+			at := emulate.Count(p.Count)
+			if at > now && !other {
+				target = min(target, at)
+				return false
+			}
+			if p.Kind != traces.Import && p.Kind != traces.Order {
+				other = true
+				return false
+			}
+			if noted != now && p.Kind == traces.Import {
+				if in, keep := w.input(p); keep {
+					w.sec.Inputs = append(w.sec.Inputs, in)
+				}
+			}
+			target = now + 1 // it belongs to the next instruction
+			return true
+		})
+		noted = now
+		if !other {
+			// A break ends it early where the section may end.
+			if _, err := t.RunTo(target); err != nil {
 				return err
 			}
-			if stop != nil {
-				continue // at a place where it may end; a break isn't repeated
-			}
-			if t.Count() < at {
-				continue
-			}
-		}
-		if !ok {
-			return io.EOF
-		}
-		if w.atEnd(g) { // before what is due at the instruction after the end
-			w.ended = true
-			return nil
-		}
-		in, keep := w.input(next)
-		ev, err := t.Step()
-		if err != nil {
-			return err
-		}
-		if ev.Stop != nil {
 			continue
 		}
-		if keep {
-			switch in.Kind {
-			case InContext:
-				st := c.State()
-				in.State = &st
-			case InNondet:
-				in.State = nil
-			}
-			w.sec.Inputs = append(w.sec.Inputs, in)
+		if err := w.step(); err != nil || w.ended {
+			return err
 		}
-		switch ev.Kind {
-		case traces.SyscallExit:
-			w.exit(ev.Packet)
-		case traces.Exit:
-			w.ended = true
-			return nil
-		}
+		noted = ^emulate.Count(0) // more may be due now
 	}
 }
 
-// due returns a copy of the next packet.
-func (w *capture) due() (*traces.Packet, emulate.Count, bool) {
-	var p traces.Packet
-	ok := false
-	w.t.LookAhead(func(q *traces.Packet) bool {
-		p, ok = *q, true
-		if q.Kind == traces.Import {
-			d := *q.Data
-			p.Data = &d
+// step applies the next packet that isn't an import.
+func (w *capture) step() error {
+	var in Input
+	keep := false
+	w.t.LookAhead(func(p *traces.Packet) bool {
+		if p.Kind == traces.Import || p.Kind == traces.Order {
+			return true
 		}
+		in, keep = w.input(p)
 		return false
 	})
-	return &p, emulate.Count(p.Count), ok
+	ev, err := w.t.Step()
+	if err != nil || ev.Stop != nil {
+		return err
+	}
+	if keep {
+		if in.Kind == InContext {
+			st := w.t.CPU().State()
+			in.State = &st
+		}
+		w.sec.Inputs = append(w.sec.Inputs, in)
+	}
+	switch ev.Kind {
+	case traces.SyscallExit:
+		w.exit(ev.Packet)
+	case traces.Exit:
+		w.ended = true
+	}
+	return nil
 }
 
 // input turns a packet that is about to be applied into an Input.

@@ -41,13 +41,6 @@ func (m *Memory) Get(addr uint64) (byte, bool) {
 	return l.data[addr&63], true
 }
 
-// SetUint puts the low size bytes of v there, little-endian.
-func (m *Memory) SetUint(addr uint64, size int, v uint64) {
-	for i := 0; i < size; i++ {
-		m.Set(addr+uint64(i), byte(v>>(8*i)))
-	}
-}
-
 // drop forgets bytes, so that the views below show through.
 func (m *Memory) drop(addr, n uint64) {
 	for end := addr + n; addr < end; {

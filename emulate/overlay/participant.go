@@ -115,7 +115,7 @@ func (p *participant) learn(n uint64, data *[64]byte, mask uint64) {
 // the overlay through Store, so the bytes returned are scratch.
 func (p *participant) Line(c *x86.CPU, n uint64, write bool) unsafe.Pointer {
 	data, known := p.view(n)
-	l := p.run.mem.get(n)
+	l := p.run.mem.get(p.run.canon(n))
 	if !write && (l == nil || l.mask == 0) && known == ^uint64(0) {
 		return unsafe.Pointer(data)
 	}
@@ -143,11 +143,11 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	}
 	mask := byteMask(addr, size)
 	_, known := p.view(addr >> 6)
-	if l := p.run.mem.get(addr >> 6); l != nil {
+	if l := p.run.mem.get(p.run.canon(addr >> 6)); l != nil {
 		known |= l.mask
 	}
 	if mask&^known != 0 {
-		p.resolve(addr>>6, mask&^known)
+		p.resolve(addr, mask&^known)
 		// The bytes the processor holds predate the resolution: read again.
 		v = p.read(addr, size)
 	}
@@ -166,7 +166,7 @@ func (p *participant) read(addr uint64, size int) uint64 {
 
 // peek returns one byte as the participant sees it.
 func (p *participant) peek(addr uint64) (byte, bool) {
-	if b, ok := p.run.mem.Get(addr); ok {
+	if b, ok := p.run.mem.Get(p.run.canonAddr(addr)); ok {
 		return b, true
 	}
 	data, known := p.view(addr >> 6)
@@ -176,8 +176,11 @@ func (p *participant) peek(addr uint64) (byte, bool) {
 	return data[addr&63], true
 }
 
-// resolve makes missing bytes of a line known, or ends the experiment.
-func (p *participant) resolve(n, missing uint64) {
+// resolve makes missing bytes of the line of addr known, or ends the
+// experiment. The sources, best first: the thread's own later imports, the
+// other participant's knowledge, what elsewhere in the recording agrees on.
+func (p *participant) resolve(addr, missing uint64) {
+	n := addr >> 6
 	for i := p.next; i < len(p.sec.Inputs) && missing != 0; i++ {
 		in := &p.sec.Inputs[i]
 		if in.Kind == InImport && in.Line == n {
@@ -195,6 +198,13 @@ func (p *participant) resolve(n, missing uint64) {
 			p.assumed++
 			missing &^= known
 		}
+		for i := 0; i < len(q.sec.Inputs) && missing != 0; i++ {
+			if in := &q.sec.Inputs[i]; in.Kind == InImport && in.Line == n {
+				p.learn(n, &in.Data, missing)
+				p.assumed++
+				missing = 0
+			}
+		}
 	}
 	if missing == 0 {
 		return
@@ -204,6 +214,16 @@ func (p *participant) resolve(n, missing uint64) {
 	if a := n << 6; a < p.sec.SP && p.sec.SP-a < 1<<20 {
 		var zero [64]byte
 		p.learn(n, &zero, missing)
+		return
+	}
+	if p.run.elsewhere != nil {
+		if data, known := p.run.elsewhere(n); known&missing != 0 {
+			p.learn(n, data, known&missing)
+			p.assumed++
+			missing &^= known
+		}
+	}
+	if missing == 0 {
 		return
 	}
 	a := n << 6
@@ -216,7 +236,8 @@ func (p *participant) resolve(n, missing uint64) {
 // Store serves x86.Watcher: what is written goes to the overlay.
 func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	p.racing(c, addr, size, x86.Write, true)
-	l := p.run.mem.own(addr >> 6)
+	line := p.run.canon(addr >> 6)
+	l := p.run.mem.own(line)
 	mask := byteMask(addr, size)
 	if !p.ownStack(addr) && (l.mask&mask != mask || p.read(addr, size) != v) {
 		p.lastNew = p.executed + uint64(p.count()) - uint64(p.cpu.Count)
@@ -226,7 +247,7 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		l.data[o+i] = byte(v >> (8 * i))
 	}
 	l.mask |= mask
-	p.run.wrote(p, addr>>6, mask)
+	p.run.wrote(p, line, mask)
 }
 
 func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.sec.SP-addr < 8<<20 }

@@ -44,6 +44,9 @@ func (r *Run) Result() *Result {
 // Byte returns a byte as it is after the run: written, set beforehand, or known
 // to one of the sections.
 func (r *Result) Byte(addr uint64) (byte, bool) {
+	if b, ok := r.mem.Get(addr); ok { // canonical, or the same
+		return b, true
+	}
 	for _, p := range r.parts {
 		if b, ok := p.peek(addr); ok {
 			return b, true

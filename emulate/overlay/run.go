@@ -49,6 +49,9 @@ type Run struct {
 	written []map[uint64]uint64
 	budget  uint64
 	quiet   func(target uint64) bool
+	alias   func(addr uint64) uint64
+	// elsewhere is asked for lines that no participant knows.
+	elsewhere func(line uint64) (*[64]byte, uint64)
 }
 
 // New prepares an experiment with the given sections. A section may be used in
@@ -70,15 +73,42 @@ func New(secs ...*Section) *Run {
 	return r
 }
 
+// Aliases makes the overlay one for all mappings of the same memory: canon
+// maps an address to the one that they share, keeping its place in the page.
+// It must come before Set.
+func (r *Run) Aliases(canon func(addr uint64) uint64) { r.alias = canon }
+
+// Elsewhere is asked for lines that no participant knows; it returns their
+// bytes and which of them are known.
+func (r *Run) Elsewhere(f func(line uint64) (*[64]byte, uint64)) { r.elsewhere = f }
+
+func (r *Run) canon(line uint64) uint64 {
+	if r.alias == nil {
+		return line
+	}
+	return r.alias(line<<6) >> 6
+}
+
+func (r *Run) canonAddr(addr uint64) uint64 {
+	if r.alias == nil {
+		return addr
+	}
+	return r.alias(addr)
+}
+
 // Budget bounds the instructions of each participant; without it a run gets
 // four times what was recorded and 200,000 more.
 func (r *Run) Budget(n uint64) { r.budget = n }
 
 // Set puts the low size bytes of v at addr before anything runs.
-func (r *Run) Set(addr uint64, size int, v uint64) { r.mem.SetUint(addr, size, v) }
+func (r *Run) Set(addr uint64, size int, v uint64) {
+	for i := 0; i < size; i++ {
+		r.SetByte(addr+uint64(i), byte(v>>(8*i)))
+	}
+}
 
 // SetByte puts one byte at addr before anything runs.
-func (r *Run) SetByte(addr uint64, b byte) { r.mem.Set(addr, b) }
+func (r *Run) SetByte(addr uint64, b byte) { r.mem.Set(r.canonAddr(addr), b) }
 
 // Inject puts the low size bytes of v at addr when participant part is about
 // to execute the instruction with count at. The bytes stay until a participant
@@ -89,10 +119,10 @@ func (r *Run) Inject(part int, at emulate.Count, addr uint64, size int, v uint64
 }
 
 // Racy names the bytes whose accesses are counted and can be paused before.
-func (r *Run) Racy(spans ...Span) { r.racy = spans }
+func (r *Run) Racy(spans ...Span) { r.racy = r.canonSpans(spans) }
 
 // Track names the bytes whose repeated loading makes a hang a spin.
-func (r *Run) Track(spans ...Span) { r.track = spans }
+func (r *Run) Track(spans ...Span) { r.track = r.canonSpans(spans) }
 
 // Quiet names functions, by entry address, whose stores (and their callees')
 // are no outputs: allocators, locks, buffered output. Their memory is real all
@@ -104,8 +134,21 @@ func (r *Run) Quiet(f func(target uint64) bool) {
 	}
 }
 
-func (r *Run) isRacy(addr uint64, size int) bool  { return overlaps(r.racy, addr, size) }
-func (r *Run) tracked(addr uint64, size int) bool { return overlaps(r.track, addr, size) }
+func (r *Run) isRacy(addr uint64, size int) bool {
+	return overlaps(r.racy, r.canonAddr(addr), size)
+}
+
+func (r *Run) tracked(addr uint64, size int) bool {
+	return overlaps(r.track, r.canonAddr(addr), size)
+}
+
+func (r *Run) canonSpans(spans []Span) []Span {
+	var out []Span
+	for _, s := range spans {
+		out = append(out, Span{r.canonAddr(s.Addr), s.N})
+	}
+	return out
+}
 
 func overlaps(spans []Span, addr uint64, size int) bool {
 	for _, s := range spans {
@@ -378,7 +421,7 @@ func (p *participant) polled() bool {
 func (p *participant) applyInjects() {
 	for _, in := range p.injects {
 		if uint64(in.at) == p.cpu.Count && p.cpu.Pending().Size == 0 {
-			p.run.mem.SetUint(in.addr, in.size, in.val)
+			p.run.Set(in.addr, in.size, in.val)
 		}
 	}
 }

@@ -127,7 +127,13 @@ func (p *participant) finishCall(ret uint64) {
 // forget drops bytes that the kernel wrote in the recording: what it wrote is
 // among the imports that follow.
 func (p *participant) forget(addr, n uint64) {
-	p.run.mem.drop(addr, n)
+	if p.run.alias == nil {
+		p.run.mem.drop(addr, n)
+	} else {
+		for i := uint64(0); i < n; i++ {
+			p.run.mem.drop(p.run.canonAddr(addr+i), 1)
+		}
+	}
 	for end := addr + n; addr < end; {
 		stop := min((addr|63)+1, end)
 		line := addr >> 6

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"strings"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
@@ -119,11 +121,23 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 	case p.Category == 0:
 		return accessPlace{scope: races.ScopeUser}
 	case p.Category == funcs.SyncAPI && !lifecycle[p.Runtime.Name]:
+		if f.openMP() {
+			// Its barriers and hand-overs are plain loads and stores.
+			return accessPlace{races.Internal | races.Atomic, races.ScopeUser}
+		}
 		return accessPlace{races.Internal, races.ScopeUser}
+	case p.Category == funcs.Unsafe:
+		return accessPlace{scope: races.ScopeUser}
 	case p.Category.UserAccess():
 		return accessPlace{scope: scopeByOwner}
 	}
 	return accessPlace{races.Internal, races.ScopeDefault}
+}
+
+// openMP says whether the executing instruction is the OpenMP run-time's.
+func (f *follower) openMP() bool {
+	fn := f.p.Tree.Modules().FuncAt(emulate.Addr(f.pc))
+	return fn != nil && (fn.Module.Kind == funcs.ModOpenMP || strings.HasPrefix(fn.Linkage, "gomp_") || strings.HasPrefix(fn.Linkage, "GOMP_"))
 }
 
 // lifecycle are the functions that begin and end threads. What orders for the

@@ -154,11 +154,12 @@ func (p *Pass) attribute(e *races.Event) {
 	}
 }
 
-// canon maps mappings of the same memory to one address.
-func (p *Pass) canon() func(emulate.Addr) emulate.Addr {
+// Canon returns a function that maps mappings of the same memory to one
+// address outside the guest's address space; nil if there are none.
+func Canon(s *replay.Session) func(uint64) uint64 {
 	type region struct{ lo, hi, to uint64 }
 	var rs []region
-	for _, m := range p.Session.EveryMapping() {
+	for _, m := range s.EveryMapping() {
 		if m.Alias != 0 {
 			rs = append(rs, region{uint64(m.Addr), uint64(m.Addr) + m.N, 1<<63 | m.Alias<<40 + m.AliasOffset})
 		}
@@ -166,14 +167,22 @@ func (p *Pass) canon() func(emulate.Addr) emulate.Addr {
 	if len(rs) == 0 {
 		return nil
 	}
-	return func(a emulate.Addr) emulate.Addr {
+	return func(a uint64) uint64 {
 		for i := len(rs) - 1; i >= 0; i-- {
-			if r := &rs[i]; uint64(a) >= r.lo && uint64(a) < r.hi {
-				return emulate.Addr(r.to + uint64(a) - r.lo)
+			if r := &rs[i]; a >= r.lo && a < r.hi {
+				return r.to + a - r.lo
 			}
 		}
 		return a
 	}
+}
+
+func (p *Pass) canon() func(emulate.Addr) emulate.Addr {
+	c := Canon(p.Session)
+	if c == nil {
+		return nil
+	}
+	return func(a emulate.Addr) emulate.Addr { return emulate.Addr(c(uint64(a))) }
 }
 
 // follow replays one thread and sends a batch for each of its slices.

@@ -7,7 +7,7 @@
 struct config { int level; int limit; };
 static struct config conf;
 static volatile int ready;
-static long seen;
+static int bad;
 
 static void publish(void) {
 	ready = 1;
@@ -18,7 +18,7 @@ static void publish(void) {
 static int use(void) {
 	if (!ready)
 		return -1;
-	return conf.level * conf.limit;
+	return *(volatile int *)&conf.level * *(volatile int *)&conf.limit;
 }
 
 static void *writer(void *arg) {
@@ -29,8 +29,11 @@ static void *writer(void *arg) {
 }
 
 static void *reader(void *arg) {
-	for (int i = 0; i < 5000; i++)
-		seen += use() >= 0;
+	for (int i = 0; i < 5000; i++) {
+		int v = use();
+		if (v >= 0 && v != 700)
+			bad++;
+	}
 	return NULL;
 }
 

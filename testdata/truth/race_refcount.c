@@ -1,5 +1,5 @@
 // verdict: harmful
-// flags: -O1
+// flags: -O0
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
