@@ -72,6 +72,8 @@ func (m caseMaker) make(f *form) *testCase {
 	case f.w == 0:
 	case f.d:
 		t.size = []int{2, 8, 8}[m.Intn(3)]
+	case f.v && f.prefix == prefix66:
+		t.size = []int{2, 8}[m.Intn(2)]
 	case f.v && f.prefix != prefixNP:
 		t.size = []int{2, 4, 8}[m.Intn(3)]
 	case f.v || f.y:

@@ -157,8 +157,18 @@ func execCRC32v(c *CPU, op *Op) {
 
 // execBswap: with a 16-bit operand size, undefined, it is still one of 32 bits
 // here.
+// bswapSize notes an operand-size prefix, with which the result is undefined:
+// processors write zero.
+func bswapSize(d *inst, op *Op) {
+	if d.opsize && !d.w() {
+		op.size = 2
+	}
+}
+
 func execBswap(c *CPU, op *Op) {
-	if op.size == 8 {
+	if op.size == 2 {
+		c.setReg(op.dst, 2, 0)
+	} else if op.size == 8 {
 		c.R[op.dst&31] = bits.ReverseBytes64(c.R[op.dst&31])
 	} else {
 		c.R[op.dst&31] = uint64(bits.ReverseBytes32(uint32(c.R[op.dst&31])))

@@ -66,9 +66,9 @@ var _ = register([]row{
 	{enc: "F3 0F 1E FA", mnem: "endbr64", fn: execNop},
 	{enc: "0F 1F /r", mnem: "nop", args: "rmv:-", fn: execNop},
 
-	{enc: "0F AE E8+i", mnem: "lfence", fn: execNop},
-	{enc: "0F AE F0+i", mnem: "mfence", fn: execMfence},
-	{enc: "0F AE F8+i", mnem: "sfence", fn: execNop},
+	{enc: "NP 0F AE E8+i", mnem: "lfence", fn: execNop},
+	{enc: "NP 0F AE F0+i", mnem: "mfence", fn: execMfence},
+	{enc: "NP 0F AE F8+i", mnem: "sfence", fn: execNop},
 	{enc: "NP 0F AE /7", mnem: "clflush", args: "m8:r", fn: execClflush},
 	{enc: "66 0F AE /7", mnem: "clflushopt", args: "m8:r", fn: execClflush, cpu: "clflushopt"},
 	{enc: "66 0F AE /6", mnem: "clwb", args: "m8:r", fn: execClflush, cpu: "clwb"},

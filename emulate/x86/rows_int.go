@@ -96,7 +96,7 @@ var _ = register([]row{
 	{enc: "F3 0F B8 /r", mnem: "popcnt", args: "rv:w rmv:r", flags: fArith, fn: execPopcnt, cpu: "popcnt"},
 	{enc: "F2 0F 38 F0 /r", mnem: "crc32", args: "ry:rw rm8:r", fn: crc32Of(1), cpu: "sse42"},
 	{enc: "F2 0F 38 F1 /r", mnem: "crc32", args: "ry:rw rmv:r", fn: execCRC32v, cpu: "sse42"},
-	{enc: "0F C8 +r", mnem: "bswap", args: "oy:rw", fn: execBswap},
+	{enc: "0F C8 +r", mnem: "bswap", args: "oy:rw", fn: execBswap, build: bswapSize},
 
 	{enc: "0F A4 /r ib", mnem: "shld", args: "rmv:rw rv:r imm:r", flags: "w:oszpc u:a", fn: shiftDouble(true, false)},
 	{enc: "0F A5 /r", mnem: "shld", args: "rmv:rw rv:r | cl:r", flags: "r:oszapc w:oszpc u:a", fn: shiftDouble(true, true)},

@@ -25,8 +25,10 @@ var _ = register([]row{
 	{enc: "0F BF /r", mnem: "movsx", args: "rv:w rm16:r", fn: movExtend(2, true)},
 	{enc: "REX.W 63 /r", mnem: "movsxd", args: "rv:w rm32:r", fn: movExtend(4, true)},
 	{enc: "63 /r", mnem: "movsxd", args: "rv:w rmv:r", fn: execMovRM},
-	{enc: "0F 38 F0 /r", mnem: "movbe", args: "rv:w mv:r", fn: execMovbeLoad, cpu: "movbe"},
-	{enc: "0F 38 F1 /r", mnem: "movbe", args: "mv:w rv:r", fn: execMovbeStore, cpu: "movbe"},
+	{enc: "NP 0F 38 F0 /r", mnem: "movbe", args: "rv:w mv:r", fn: execMovbeLoad, cpu: "movbe"},
+	{enc: "66 0F 38 F0 /r", mnem: "movbe", args: "rv:w mv:r", fn: execMovbeLoad, cpu: "movbe"},
+	{enc: "NP 0F 38 F1 /r", mnem: "movbe", args: "mv:w rv:r", fn: execMovbeStore, cpu: "movbe"},
+	{enc: "66 0F 38 F1 /r", mnem: "movbe", args: "mv:w rv:r", fn: execMovbeStore, cpu: "movbe"},
 
 	{enc: "8D /r", mnem: "lea", args: "rv:w m:-", fn: execLea},
 	{enc: "86 /r", mnem: "xchg", args: "rm8:rw r8:rw", fn: execXchg},
