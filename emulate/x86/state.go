@@ -30,6 +30,13 @@ func (c *CPU) SetState(s State) {
 	c.run.broke = 0
 }
 
+// CloneInto makes dst's state and Count those of c. What dst is connected to
+// (Win, Mem, Env, Watch, Calls, Blocks) stays.
+func (c *CPU) CloneInto(dst *CPU) {
+	dst.SetState(c.State())
+	dst.Count = c.Count
+}
+
 // StateSize is the length in bytes of what AppendState appends: RAX to R15 by
 // number, FS base, GS base, RIP, RFLAGS (8 bytes each), XMM0 to 15, MXCSR (4
 // bytes), and what FPU.PutState writes. Pending isn't in it.

@@ -38,7 +38,7 @@ func TestStepsEqualBlocks(t *testing.T) {
 				b, bm := p.load(t)
 				callTo(a, am, addr, 1)
 				callTo(b, bm, addr, 1)
-				for chunk := uint64(1); a.Count < 400000; chunk = chunk*5%97 + 1 {
+				for chunk := uint64(1); a.Count < 100000; chunk = chunk*5%97 + 1 {
 					from := a.RIP
 					s := a.Run(chunk)
 					for range chunk {
