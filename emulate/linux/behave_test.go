@@ -45,6 +45,9 @@ func (w *witness) SwitchIn(t *Thread, unit int) {
 }
 func (w *witness) SwitchOut(t *Thread) { w.note(t, "out") }
 func (w *witness) Split(t *Thread)     { w.splits++; w.note(t, "split") }
+func (w *witness) Rep(t *Thread, k uint64) {
+	w.note(t, "rep", k)
+}
 func (w *witness) ThreadStart(t *Thread, parent emu.ThreadID) {
 	w.note(t, "start", uint64(parent))
 }

@@ -179,12 +179,14 @@ func (d *descriptor) ready(events int16) bool {
 	return n > 0 || (err != nil && err != unix.EINTR)
 }
 
-// waitFD blocks the call until d may be ready.
+// waitFD blocks the call until d may be ready. Interrupted, a transfer returns
+// what it has moved.
 func (c *call) waitFD(d *descriptor, events int16) int64 {
 	return c.t.block(&wait{
 		what:    c.row.name,
 		fds:     []unix.PollFd{{Fd: int32(d.host), Events: events}},
 		outside: d.file.outside,
+		intr:    c.partial(erestartSys),
 	})
 }
 

@@ -71,6 +71,15 @@ type Hooks interface {
 	Module(m Module)
 }
 
+// RepHooks is for implementations of Hooks that can record a repeated string
+// instruction that is pre-empted half-way; without it there are none.
+type RepHooks interface {
+	// Rep is called when t has executed k iterations of the repeated string
+	// instruction at its RIP, which isn't complete nor counted, and is
+	// pre-empted: SwitchOut follows, if another thread comes next.
+	Rep(t *Thread, k uint64)
+}
+
 // An Object is what a system call synchronises on: a futex word, a pipe or
 // other channel, a thread, a signal. Releases happen at entry, acquires at exit.
 type Object struct {

@@ -80,7 +80,9 @@ func (p *Process) idle() bool {
 		outside = outside || t.wait.outside
 	}
 	if next == never && !outside {
-		return false
+		p.woke = false
+		p.pokeFds()
+		return p.woke
 	}
 	if !outside && !p.clock.host {
 		p.clock.now = max(p.clock.now, next)

@@ -94,8 +94,7 @@ func (p *Process) slice(t *Thread, n int) error {
 		s := c.Run(end - c.Count)
 		switch s.Kind {
 		case x86.StopLimit:
-			p.maybeSplit(t)
-			return nil
+			return p.maybeSplit(t)
 		case x86.StopSyscall:
 			p.settle(t)
 			p.woke = false
@@ -149,27 +148,39 @@ func (p *Process) bytesAt(pc uint64, got []byte) []byte {
 const shownBytes = 8
 
 // maybeSplit lets t, at the end of its slice, sometimes stop in the middle of
-// the next unlocked read-modify-write instruction: the load done, the store
-// not yet.
-func (p *Process) maybeSplit(t *Thread) {
+// an instruction: an unlocked read-modify-write, the load done and the store
+// not yet, or a repeated string instruction after some iterations.
+func (p *Process) maybeSplit(t *Thread) error {
 	s := &p.sched
-	if s.runnable < 2 || s.policy == ScheduleRR || !s.rng.one(10) {
-		return
+	if s.runnable < 2 || s.policy == ScheduleRR || !s.rng.one(splitOdds) {
+		return nil
 	}
+	reps, _ := p.hooks.(RepHooks)
 	c := t.CPU
 	for i := 0; i < huntSteps; i++ {
-		if c.CanSplit() {
-			stop := c.RunSplit()
-			if stop.Kind == x86.StopLimit {
+		switch {
+		case c.CanSplit():
+			if stop := c.RunSplit(); stop.Kind == x86.StopLimit {
 				t.split = true
 				p.hooks.Split(t)
 			}
-			return
+			return nil // a load that can't be done is met again
+		case reps != nil && c.IsRep():
+			k := uint64(1 + s.rng.below(repIters))
+			stop, done := c.RunRep(k)
+			if stop.Kind != x86.StopLimit {
+				return p.stop(t, stop)
+			}
+			if !done {
+				reps.Rep(t, k)
+			}
+			return nil
 		}
 		if stop := c.Run(1); stop.Kind != x86.StopLimit {
-			return // the next slice meets it again
+			return nil // the next slice meets it again
 		}
 	}
+	return nil
 }
 
 // deadlock describes what everybody waits for.

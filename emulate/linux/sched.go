@@ -30,6 +30,8 @@ const (
 	aloneSlice  = 200000  // length of a slice when nobody else can run
 	pctWindow   = 4000000 // instructions over which pct spreads its change points
 	pctPoints   = 3       // change points in a window
+	splitOdds   = 10      // one slice in so many ends inside an instruction if it can
+	repIters    = 64      // most iterations of a string instruction that is cut
 	huntSteps   = 48      // instructions to look ahead for one that can be split
 )
 

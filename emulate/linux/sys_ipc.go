@@ -144,7 +144,7 @@ func sysConnect(c *call) int64 {
 	if d == nil {
 		return fail(unix.EBADF)
 	}
-	if c.done > 0 {
+	if c.connecting {
 		if !d.ready(unix.POLLOUT) {
 			return c.waitFD(d, unix.POLLOUT)
 		}
@@ -160,7 +160,7 @@ func sysConnect(c *call) int64 {
 	}
 	r := hostBytes(unix.SYS_CONNECT, d.host, a, 0)
 	if (r == fail(unix.EINPROGRESS) || r == fail(unix.EAGAIN)) && !d.file.nonblock {
-		c.done = 1
+		c.connecting = true
 		return c.waitFD(d, unix.POLLOUT)
 	}
 	return r

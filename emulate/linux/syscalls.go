@@ -41,6 +41,8 @@ type call struct {
 
 	deadline int64 // absolute, kept while the call is tried again; 0: not set
 	done     int   // bytes that a call tried again has moved
+	// connecting: the call is a connect that has been made already.
+	connecting bool
 }
 
 // sysTable is indexed by number.

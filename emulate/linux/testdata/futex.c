@@ -54,12 +54,12 @@ int main(void) {
 	printf("nobody %ld\n", futex(&a, FUTEX_WAKE, 10, 0, 0, 0));
 
 	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, waiter, (void *)(1 << i));
-	usleep(20000);
+	usleep(80000);
 	printf("bitset %ld\n", futex(&a, FUTEX_WAKE_BITSET_PRIVATE, 10, 0, 0, 2 | 8));
-	usleep(20000);
+	usleep(80000);
 	printf("woken %d\n", woken);
 	printf("requeue %ld\n", futex(&a, FUTEX_CMP_REQUEUE_PRIVATE, 1, (void *)5, &b, 0));
-	usleep(20000);
+	usleep(80000);
 	printf("woken %d left %ld\n", woken, futex(&a, FUTEX_WAKE_PRIVATE, 10, 0, 0, 0));
 	printf("cmp %ld\n", futex(&a, FUTEX_CMP_REQUEUE_PRIVATE, 1, (void *)5, &b, 7));
 	printf("moved %ld\n", futex(&b, FUTEX_WAKE_PRIVATE, 10, 0, 0, 0));
@@ -67,7 +67,7 @@ int main(void) {
 	puts("");
 
 	pthread_create(&t[0], 0, waiter, 0);
-	usleep(20000);
+	usleep(80000);
 	b = 5;
 	printf("wake op %ld", futex(&b, FUTEX_WAKE_OP_PRIVATE, 1, (void *)1, &a, FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_EQ, 0)));
 	pthread_join(t[0], &r);

@@ -51,11 +51,11 @@ static void regs(int s, siginfo_t *si, void *u) {
 }
 
 static void *sender(void *t) {
-	usleep(2000);
+	usleep(50000);
 	pthread_kill(*(pthread_t *)t, SIGUSR1);
-	usleep(2000);
+	usleep(50000);
 	pthread_kill(*(pthread_t *)t, SIGUSR2);
-	usleep(2000);
+	usleep(50000);
 	if (write(pfd[1], "x", 1) != 1) perror("write");
 	return 0;
 }
@@ -146,7 +146,7 @@ int main(void) {
 	printf("timedwait %ld %d\n", n, errno == EAGAIN);
 	sigprocmask(SIG_SETMASK, &old, 0);
 	set(SIGALRM, simple, SA_RESTART);
-	ualarm(20000, 0);
+	ualarm(200000, 0);
 	ts.tv_sec = 5;
 	n = nanosleep(&ts, &ts);
 	printf("sleep %ld %d left %d\n", n, errno == EINTR, ts.tv_sec == 4);
@@ -154,8 +154,10 @@ int main(void) {
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
 	timer_create(CLOCK_MONOTONIC, &ev, &timer);
 	struct itimerspec it = {{0, 0}, {0, 5000000}};
+	sigprocmask(SIG_BLOCK, &set1, &old);
 	timer_settime(timer, 0, &it, 0);
-	pause();
+	sigsuspend(&old);
+	sigprocmask(SIG_SETMASK, &old, 0);
 	printf("alarm left %d\n", alarm(100) == 0 && alarm(0) == 100);
 	raise(SIGTERM);
 	return 0;

@@ -1,0 +1,115 @@
+package linux
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// input writes a file of n bytes that compresses somewhat and returns its path.
+func input(t testing.TB, n int) string {
+	r := random(7)
+	words := make([]string, 500)
+	for i := range words {
+		words[i] = fmt.Sprintf("%x", r.next()>>(8+r.below(48)))
+	}
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(words[r.below(len(words))])
+		b.WriteByte(" \n\t,"[r.below(4)])
+	}
+	path := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(path, []byte(b.String()[:n]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestProgramsOfTheSystemDoAsNatively(t *testing.T) {
+	in := input(t, 400000)
+	for _, line := range []string{
+		"echo hello world",
+		"cat IN",
+		"ls /etc",
+		"sort IN",
+		"wc IN",
+		"md5sum IN",
+		"sha256sum IN",
+		"tail -n 5 IN",
+		"tr a-f A-F",
+		"grep -c ab IN",
+		"gzip -kc IN",
+		"pigz -p2 -b 128 -kc IN",
+		"xz -T2 -0 -kc --block-size=131072 IN",
+		"zstd -T2 -kcq IN",
+		"pbzip2 -p2 -b1 -kc IN",
+		"awk {n+=length($0)*1.5}END{print(n,sqrt(n),NR) IN",
+		"/usr/bin/python3 -c print(sum(i*i/3for(i)in(range(1000))),hash(1.5))",
+	} {
+		args := strings.Fields(line)
+		t.Run(filepath.Base(args[0]), func(t *testing.T) {
+			path, err := exec.LookPath(args[0])
+			if err != nil {
+				t.Skipf("%s isn't installed", args[0])
+			}
+			t.Parallel()
+			for i := range args {
+				if args[i] == "IN" {
+					args[i] = in
+				}
+			}
+			if args[0] == "awk" {
+				args[1] += "}"
+			}
+			same(t, Config{Seed: 3}, path, args[1:]...)
+		})
+	}
+}
+
+func TestStandardInputFromAPipe(t *testing.T) {
+	data, err := os.ReadFile(input(t, 300000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ir, iw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	or, ow, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		iw.Write(data)
+		iw.Close()
+	}()
+	sum := make(chan string)
+	go func() {
+		h := sha256.New()
+		b := make([]byte, 1000)
+		for {
+			n, err := or.Read(b)
+			h.Write(b[:n])
+			if err != nil {
+				sum <- fmt.Sprintf("%x", h.Sum(nil))
+				return
+			}
+		}
+	}()
+	p, err := New(Config{Path: "/bin/cat", Stdin: ir, Stdout: ow}, new(Plain), []string{"cat"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := p.Run()
+	ow.Close()
+	if err != nil || st.Status() != 0 {
+		t.Errorf("%v, error %v", st, err)
+	}
+	if got, want := <-sum, fmt.Sprintf("%x", sha256.Sum256(data)); got != want {
+		t.Errorf("what came out isn't what went in")
+	}
+}
