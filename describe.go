@@ -50,7 +50,7 @@ func (a *analysis) location(c *races.Candidate) report.Location {
 	if b := c.Block; b.ID != 0 {
 		l.Kind = "heap"
 		l.Offset = int64(c.Addr - b.Addr)
-		l.AllocatedAt = a.callers(b.Ctx)
+		l.AllocatedAt = a.allocated(b)
 		if len(l.AllocatedAt) > 0 {
 			f := l.AllocatedAt[0]
 			l.Symbol = fmt.Sprintf("heap(%s:%d)", filepath.Base(f.File), f.Line)
@@ -132,21 +132,14 @@ func (a *analysis) stackLocation(l *report.Location, c *races.Candidate, owner e
 	}
 }
 
-// callers renders the path of an allocation: its own frames without the
-// allocator.
-func (a *analysis) callers(ctx uint32) []report.Frame {
-	n := a.tree.Node(ctx)
-	if n.Entry == 0 {
-		return nil
-	}
-	out := a.frames(ctx, uint64(n.Entry))
-	for len(out) > 1 {
-		if f := a.ms.FuncAt(n.Entry); f != nil && f.Runtime {
-			out = out[1:]
-			n = a.tree.Node(n.Parent)
-			continue
+// allocated renders where a block was allocated, innermost first, without the
+// allocator itself.
+func (a *analysis) allocated(b races.Block) []report.Frame {
+	var out []report.Frame
+	for _, f := range a.tree.Stack(b.Ctx, emulate.Addr(b.PC)) {
+		if len(out) > 0 || !f.Runtime {
+			out = append(out, reportFrame(f))
 		}
-		break
 	}
 	return out
 }

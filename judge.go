@@ -154,7 +154,7 @@ func (a *analysis) name(addr uint64) string {
 		return v.Path
 	}
 	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 {
-		if s := a.callers(b.Ctx); len(s) > 0 {
+		if s := a.allocated(b); len(s) > 0 {
 			return fmt.Sprintf("heap(%s:%d)+%d", filepath.Base(s[0].File), s[0].Line, uint64(addr)-uint64(b.Addr))
 		}
 	}

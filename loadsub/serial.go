@@ -38,21 +38,35 @@ type Serial struct {
 	Waits bool
 }
 
-// A Schedule is an interleaving of two sections: First runs until its Before-th
-// racing access, then the other runs (to its end, or to its own Then-th racing
-// access), then First again, then the other.
+// A Schedule is an interleaving of two sections: First runs up to a racing
+// access, then the other runs (to its end, or up to one of its own), then First
+// goes on, then the other.
 type Schedule struct {
-	First  int // 0: A, 1: B
-	Before int
-	Then   int // 0: to the end
+	First int // 0: A, 1: B
+	At    Point
+	Then  Point // the zero Point: to the end
+}
+
+// A Point is just before or just after the N-th racing access of a section,
+// counted from 1.
+type Point struct {
+	N     int
+	After bool
+}
+
+func (p Point) String() string {
+	if p.After {
+		return fmt.Sprintf("after its racing access %d", p.N)
+	}
+	return fmt.Sprintf("before its racing access %d", p.N)
 }
 
 func (s Schedule) String() string {
 	n := [2]string{"A", "B"}
-	if s.Then == 0 {
-		return fmt.Sprintf("%s stops before its racing access %d, %s runs", n[s.First], s.Before, n[1-s.First])
+	if s.Then.N == 0 {
+		return fmt.Sprintf("%s stops %v, %s runs", n[s.First], s.At, n[1-s.First])
 	}
-	return fmt.Sprintf("%s stops before its racing access %d, %s before its %d", n[s.First], s.Before, n[1-s.First], s.Then)
+	return fmt.Sprintf("%s stops %v, %s %v", n[s.First], s.At, n[1-s.First], s.Then)
 }
 
 // An Output is one output that differs between two executions.
@@ -133,45 +147,38 @@ func (p Pair) maxRuns() int {
 // schedules lists interleavings, those with one pre-emption first: at the first
 // and last racing accesses, then inwards.
 func schedules(hits [2]int, limit int, skipped *int) []Schedule {
+	points := [2][]Point{ends(hits[0]), ends(hits[1])}
 	var out []Schedule
-	for _, i := range ends(hits[0]) {
-		out = append(out, Schedule{First: 0, Before: i})
-	}
-	for _, i := range ends(hits[1]) {
-		out = append(out, Schedule{First: 1, Before: i})
-	}
 	// Alternate the two sides, so that a small budget sees both.
-	mixed := make([]Schedule, 0, len(out))
-	for i := 0; i < max(hits[0], hits[1]); i++ {
-		if i < hits[0] {
-			mixed = append(mixed, out[i])
-		}
-		if i < hits[1] {
-			mixed = append(mixed, out[hits[0]+i])
-		}
-	}
-	for _, i := range ends(hits[0]) {
-		for _, j := range ends(hits[1]) {
-			mixed = append(mixed, Schedule{First: 0, Before: i, Then: j}, Schedule{First: 1, Before: j, Then: i})
-			if len(mixed) > 4*limit {
-				break
+	for i := 0; i < max(len(points[0]), len(points[1])); i++ {
+		for side := range points {
+			if i < len(points[side]) {
+				out = append(out, Schedule{First: side, At: points[side][i]})
 			}
 		}
 	}
-	if len(mixed) > limit {
-		*skipped = len(mixed) - limit
-		mixed = mixed[:limit]
+	for _, p := range points[0] {
+		for _, q := range points[1] {
+			if len(out) > 8*limit {
+				break
+			}
+			out = append(out, Schedule{First: 0, At: p, Then: q}, Schedule{First: 1, At: q, Then: p})
+		}
 	}
-	return mixed
+	if len(out) > limit {
+		*skipped = len(out) - limit
+		out = out[:limit]
+	}
+	return out
 }
 
-// ends lists 1..n from both ends inwards.
-func ends(n int) []int {
-	var out []int
+// ends lists the points around the accesses 1 to n, from both ends inwards.
+func ends(n int) []Point {
+	var out []Point
 	for i, j := 1, n; i <= j; i, j = i+1, j-1 {
-		out = append(out, i)
+		out = append(out, Point{i, false}, Point{i, true})
 		if i != j {
-			out = append(out, j)
+			out = append(out, Point{j, false}, Point{j, true})
 		}
 	}
 	return out
@@ -246,11 +253,11 @@ func (p Pair) hits(pre map[uint64]byte, part int) int {
 // interleave runs one schedule; nil if it can't be followed.
 func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
 	r := p.start(pre)
-	if !r.GoBefore(s.First, s.Before) {
+	if !reach(r, s.First, s.At) {
 		return nil
 	}
-	if s.Then > 0 {
-		if !r.GoBefore(1-s.First, s.Then) {
+	if s.Then.N > 0 {
+		if !reach(r, 1-s.First, s.Then) {
 			return nil
 		}
 	} else {
@@ -258,6 +265,13 @@ func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
 	}
 	r.Settle(s.First)
 	return r.Result()
+}
+
+func reach(r *overlay.Run, part int, p Point) bool {
+	if p.After {
+		return r.GoAfter(part, p.N)
+	}
+	return r.GoBefore(part, p.N)
 }
 
 // comparable reports whether both participants came to their ends.

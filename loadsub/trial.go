@@ -260,7 +260,7 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 		case len(t.Outputs) == 0:
 			t.Outcome = "same"
 		case e.Diverged:
-			t.Outcome, t.Detail = "diverged", e.Where
+			t.Outcome = "diverged" // control flow left the recorded path
 		default:
 			t.Outcome = "different"
 		}

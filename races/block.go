@@ -17,6 +17,7 @@ type Block struct {
 	Size   uint64 // bytes
 	Thread emulate.ThreadID
 	Ctx    uint32 // where it was allocated
+	PC     uint64 // of the call that did, 0 if unknown
 	Count  emulate.Count
 	Freed  bool
 

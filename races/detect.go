@@ -140,7 +140,7 @@ func (d *Detector) other(e *Event) {
 		d.join(d.thread(e.Thread), emulate.ThreadID(e.Value))
 	case OpAlloc:
 		d.clear(e.Addr, e.N, false)
-		d.blocks.add(e.Addr, e.N, e.Thread, e.Ctx, e.Count)
+		d.blocks.add(e.Addr, e.N, e.Thread, e.Ctx, e.Count).PC = e.PC
 	case OpFree:
 		d.freeBlock(e)
 	case OpReset:

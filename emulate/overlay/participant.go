@@ -226,6 +226,11 @@ func (p *participant) resolve(addr, missing uint64) {
 	if missing == 0 {
 		return
 	}
+	if overlaps(p.run.fresh, n<<6, 64) {
+		var zero [64]byte
+		p.learn(n, &zero, missing)
+		return
+	}
 	a := n << 6
 	for ; missing&1 == 0; missing >>= 1 {
 		a++

@@ -50,6 +50,7 @@ type Run struct {
 	budget  uint64
 	quiet   func(target uint64) bool
 	alias   func(addr uint64) uint64
+	fresh   []Span // memory that a section mapped: zero until written
 	// elsewhere is asked for lines that no participant knows.
 	elsewhere func(line uint64) (*[64]byte, uint64)
 }
@@ -192,6 +193,18 @@ func (r *Run) GoBefore(part, n int) bool {
 	p.advance()
 	p.stopAt = 0
 	return p.paused
+}
+
+// GoAfter runs participant part until it has just done its n-th racing access.
+// It reports whether it got there; an access that the section ends with doesn't
+// count.
+func (r *Run) GoAfter(part, n int) bool {
+	if !r.GoBefore(part, n) {
+		return false
+	}
+	p := r.parts[part]
+	p.step()
+	return p.phase == running && p.hits >= n
 }
 
 // Hits returns the number of racing accesses that participant part has done.
@@ -352,6 +365,27 @@ func (p *participant) advance() {
 				return
 			}
 		}
+	}
+}
+
+// step executes one instruction.
+func (p *participant) step() {
+	c := p.cpu
+	p.stopAt = 0
+	before := c.Count
+	stop := c.Run(1)
+	p.executed += c.Count - before
+	switch stop.Kind {
+	case x86.StopBreak:
+		p.step()
+	case x86.StopSyscall:
+		p.syscall()
+	case x86.StopFault:
+		p.end(Crashed, faultText(&stop, c.RIP))
+	case x86.StopUnsupported:
+		p.end(Unknown, fmt.Sprintf("unsupported instruction % x", stop.Bytes))
+	case x86.StopYield:
+		p.yield(stop.Err)
 	}
 }
 

@@ -15,7 +15,9 @@ type Call struct {
 const (
 	sysWrite        = 1
 	sysMmap         = 9
+	sysMprotect     = 10
 	sysMunmap       = 11
+	sysBrk          = 12
 	sysPwrite64     = 18
 	sysSchedYield   = 24
 	sysMadvise      = 28
@@ -77,7 +79,13 @@ func (p *participant) syscall() {
 	case nr == sysSchedYield || nr == sysNanosleep || nr == sysClockNanoslp:
 		p.finishCall(0) // nothing visible; a waiter lets the others run
 		p.waited()
-	case nr == sysMadvise:
+	case nr == sysMmap && args[3]&mapAnonymous != 0 && args[3]&mapFixed == 0:
+		p.finishCall(p.run.mapAnonymous(args[1]))
+	case nr == sysBrk && args[0] != 0:
+		// It grows by what the allocator asks for, at the end of what it has.
+		p.run.fresh = append(p.run.fresh, Span{args[0] - brkStep, brkStep})
+		p.finishCall(args[0])
+	case nr == sysMadvise, nr == sysMprotect, nr == sysMunmap:
 		p.finishCall(0)
 	case nr == sysWrite || nr == sysPwrite64:
 		p.calls = append(p.calls, call)
@@ -89,6 +97,30 @@ func (p *participant) syscall() {
 		p.calls = append(p.calls, call)
 		p.end(Changed, fmt.Sprintf("system call %d with arguments that were not recorded", nr))
 	}
+}
+
+// Flags of mmap(2), and how far an allocator moves the break at a time (glibc:
+// M_TOP_PAD and a page).
+const (
+	mapFixed     = 0x10
+	mapAnonymous = 0x20
+	brkStep      = 0x22000
+)
+
+// mapBase is where experiments map memory: no kernel puts anything there.
+const mapBase = 0x1000_0000_0000
+
+// mapAnonymous returns the address of n bytes of new memory.
+func (r *Run) mapAnonymous(n uint64) uint64 {
+	at := uint64(mapBase)
+	for _, s := range r.fresh {
+		if s.Addr >= mapBase {
+			at = max(at, s.Addr+s.N+4096)
+		}
+	}
+	n = (n + 4095) &^ 4095
+	r.fresh = append(r.fresh, Span{at, n})
+	return at
 }
 
 // recordedCall finds the recorded call that this one repeats.
