@@ -139,6 +139,10 @@ func stepStos(c *CPU, op *Op, max uint64) (uint64, bool) {
 
 // fill fills b with the low size bytes of v over and over.
 func fill(b []byte, v uint64, size uint8) {
+	if v<<(64-8*uint(size)) == 0 {
+		clear(b)
+		return
+	}
 	for i := range b {
 		b[i] = byte(v >> (8 * (uint(i) & uint(size-1))))
 	}

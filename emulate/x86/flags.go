@@ -32,6 +32,7 @@ const (
 	fopInc   // fr = fa + 1; CF is fb
 	fopDec   // fr = fa - 1; CF is fb
 	fopShift // fr; CF is fa bit 0, OF is fb bit 0, AF clear
+	fopMul   // fr = fa * fb, signed; CF and OF: it doesn't fit; ZF and AF clear
 )
 
 // sizeLog gives the logarithm of an operand size.
@@ -124,8 +125,20 @@ func (c *CPU) lazy() uint64 {
 		f |= (a &^ r) >> top & 1 << 11
 	case fopShift:
 		f |= a&1 | b&1<<11
+	case fopMul:
+		f &^= ZF
+		if c.mulOver() {
+			f |= CF | OF
+		}
 	}
 	return f
+}
+
+// mulOver says whether the product of fopMul doesn't fit its operands' size.
+func (c *CPU) mulOver() bool {
+	size := uint8(1) << (c.fop & 3)
+	hi, lo := mulSigned(sext(c.fa, size), sext(c.fb, size))
+	return int64(hi) != int64(lo)>>63 || int64(lo) != sext(lo, size)
 }
 
 // carry returns CF as 0 or 1.
@@ -144,6 +157,10 @@ func (c *CPU) carry() uint64 {
 		return b & 1
 	case fopShift:
 		return a & 1
+	case fopMul:
+		if c.mulOver() {
+			return 1
+		}
 	}
 	return 0
 }

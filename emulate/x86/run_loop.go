@@ -129,6 +129,32 @@ const (
 	codeXor64RM
 	codeXor64MR
 	codeXor64MI
+	codeAdd8RR
+	codeAdd8RI
+	codeSub8RR
+	codeSub8RI
+	codeAnd8RR
+	codeAnd8RI
+	codeOr8RR
+	codeOr8RI
+	codeXor8RR
+	codeXor8RI
+	codeAdc32RR
+	codeAdc32RI
+	codeAdc32RRF
+	codeAdc32RIF
+	codeAdc64RR
+	codeAdc64RI
+	codeAdc64RRF
+	codeAdc64RIF
+	codeSbb32RR
+	codeSbb32RI
+	codeSbb32RRF
+	codeSbb32RIF
+	codeSbb64RR
+	codeSbb64RI
+	codeSbb64RRF
+	codeSbb64RIF
 	codeCmp8RR
 	codeCmp8RRJ
 	codeCmp8RI
@@ -145,6 +171,22 @@ const (
 	codeTest8RIJ
 	codeTest8MI
 	codeTest8MIJ
+	codeCmp16RR
+	codeCmp16RRJ
+	codeCmp16RI
+	codeCmp16RIJ
+	codeCmp16RM
+	codeCmp16RMJ
+	codeCmp16MR
+	codeCmp16MRJ
+	codeCmp16MI
+	codeCmp16MIJ
+	codeTest16RR
+	codeTest16RRJ
+	codeTest16RI
+	codeTest16RIJ
+	codeTest16MI
+	codeTest16MIJ
 	codeCmp32RR
 	codeCmp32RRJ
 	codeCmp32RI
@@ -206,6 +248,9 @@ const (
 	codeShl32IF
 	codeShr32IF
 	codeSar32IF
+	codeShl32CLF
+	codeShr32CLF
+	codeSar32CLF
 	codeRol32I
 	codeShl64I
 	codeShr64I
@@ -216,13 +261,18 @@ const (
 	codeShl64IF
 	codeShr64IF
 	codeSar64IF
+	codeShl64CLF
+	codeShr64CLF
+	codeSar64CLF
 	codeRol64I
 	codeNeg32
 	codeNot32
 	codeImul32RR
 	codeImul32RRI
-	codeAdc32RR
-	codeSbb32RR
+	codeNeg32F
+	codeImul32RRF
+	codeImul32RRIF
+	codeImul32RMF
 	codeCmov32
 	codeCmovM32
 	codeBsf32
@@ -232,13 +282,16 @@ const (
 	codeNot64
 	codeImul64RR
 	codeImul64RRI
-	codeAdc64RR
-	codeSbb64RR
+	codeNeg64F
+	codeImul64RRF
+	codeImul64RRIF
+	codeImul64RMF
 	codeCmov64
 	codeCmovM64
 	codeBsf64
 	codeBsr64
 	codeBswap64
+	codeShr16I
 	codeMul64
 	codeSet
 	codePush
@@ -1470,6 +1523,180 @@ run:
 			}
 			op = nextOp(op)
 			continue
+		case codeAdd8RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x + y
+			c.R[op.dst&31] = x&^0xFF | r&0xFF
+			c.fop, c.fa, c.fb, c.fr = fopAdd|0, x, y, r
+			op = nextOp(op)
+			continue
+		case codeAdd8RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x + y
+			c.R[op.src&31] = x&^0xFF | r&0xFF
+			c.fop, c.fa, c.fb, c.fr = fopAdd|0, x, y, r
+			op = nextOp(op)
+			continue
+		case codeSub8RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x - y
+			c.R[op.dst&31] = x&^0xFF | r&0xFF
+			c.fop, c.fa, c.fb, c.fr = fopSub|0, x, y, r
+			op = nextOp(op)
+			continue
+		case codeSub8RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x - y
+			c.R[op.src&31] = x&^0xFF | r&0xFF
+			c.fop, c.fa, c.fb, c.fr = fopSub|0, x, y, r
+			op = nextOp(op)
+			continue
+		case codeAnd8RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x & y
+			c.R[op.dst&31] = x&^0xFF | r&0xFF
+			c.fop, c.fr = fopLogic|0, r
+			op = nextOp(op)
+			continue
+		case codeAnd8RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x & y
+			c.R[op.src&31] = x&^0xFF | r&0xFF
+			c.fop, c.fr = fopLogic|0, r
+			op = nextOp(op)
+			continue
+		case codeOr8RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x | y
+			c.R[op.dst&31] = x&^0xFF | r&0xFF
+			c.fop, c.fr = fopLogic|0, r
+			op = nextOp(op)
+			continue
+		case codeOr8RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x | y
+			c.R[op.src&31] = x&^0xFF | r&0xFF
+			c.fop, c.fr = fopLogic|0, r
+			op = nextOp(op)
+			continue
+		case codeXor8RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x ^ y
+			c.R[op.dst&31] = x&^0xFF | r&0xFF
+			c.fop, c.fr = fopLogic|0, r
+			op = nextOp(op)
+			continue
+		case codeXor8RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x ^ y
+			c.R[op.src&31] = x&^0xFF | r&0xFF
+			c.fop, c.fr = fopLogic|0, r
+			op = nextOp(op)
+			continue
+		case codeAdc32RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x + y + c.carry()
+			c.R[op.dst&31] = uint64(uint32(r))
+			op = nextOp(op)
+			continue
+		case codeAdc32RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x + y + c.carry()
+			c.R[op.src&31] = uint64(uint32(r))
+			op = nextOp(op)
+			continue
+		case codeAdc32RRF:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x + y + c.carry()
+			c.R[op.dst&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopAdd|2, x, y, r
+			op = nextOp(op)
+			continue
+		case codeAdc32RIF:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x + y + c.carry()
+			c.R[op.src&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopAdd|2, x, y, r
+			op = nextOp(op)
+			continue
+		case codeAdc64RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x + y + c.carry()
+			c.R[op.dst&31] = r
+			op = nextOp(op)
+			continue
+		case codeAdc64RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x + y + c.carry()
+			c.R[op.src&31] = r
+			op = nextOp(op)
+			continue
+		case codeAdc64RRF:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x + y + c.carry()
+			c.R[op.dst&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopAdd|3, x, y, r
+			op = nextOp(op)
+			continue
+		case codeAdc64RIF:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x + y + c.carry()
+			c.R[op.src&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopAdd|3, x, y, r
+			op = nextOp(op)
+			continue
+		case codeSbb32RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x - y - c.carry()
+			c.R[op.dst&31] = uint64(uint32(r))
+			op = nextOp(op)
+			continue
+		case codeSbb32RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x - y - c.carry()
+			c.R[op.src&31] = uint64(uint32(r))
+			op = nextOp(op)
+			continue
+		case codeSbb32RRF:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x - y - c.carry()
+			c.R[op.dst&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopSub|2, x, y, r
+			op = nextOp(op)
+			continue
+		case codeSbb32RIF:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x - y - c.carry()
+			c.R[op.src&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopSub|2, x, y, r
+			op = nextOp(op)
+			continue
+		case codeSbb64RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x - y - c.carry()
+			c.R[op.dst&31] = r
+			op = nextOp(op)
+			continue
+		case codeSbb64RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x - y - c.carry()
+			c.R[op.src&31] = r
+			op = nextOp(op)
+			continue
+		case codeSbb64RRF:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x - y - c.carry()
+			c.R[op.dst&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopSub|3, x, y, r
+			op = nextOp(op)
+			continue
+		case codeSbb64RIF:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x - y - c.carry()
+			c.R[op.src&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopSub|3, x, y, r
+			op = nextOp(op)
+			continue
 		case codeCmp8RR:
 			x, y := c.R[op.dst&31], c.R[op.src&31]
 			c.fop, c.fa, c.fb, c.fr = fopSub|0, x, y, x-y
@@ -1604,6 +1831,140 @@ run:
 			v := x & y
 			c.fop, c.fr = fopLogic|0, v
 			l, r = v<<56, 0
+		case codeCmp16RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			op = nextOp(op)
+			continue
+		case codeCmp16RRJ:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			l, r = x<<48, y<<48
+		case codeCmp16RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			op = nextOp(op)
+			continue
+		case codeCmp16RIJ:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			l, r = x<<48, y<<48
+		case codeCmp16RM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var y uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				y = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				y = c.missLoad(op, a, 2, Read)
+			}
+			x := c.R[op.dst&31]
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			op = nextOp(op)
+			continue
+		case codeCmp16RMJ:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var y uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				y = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				y = c.missLoad(op, a, 2, Read)
+			}
+			x := c.R[op.dst&31]
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			l, r = x<<48, y<<48
+		case codeCmp16MR:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var x uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				x = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				x = c.missLoad(op, a, 2, Read)
+			}
+			y := c.R[op.dst&31]
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			op = nextOp(op)
+			continue
+		case codeCmp16MRJ:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var x uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				x = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				x = c.missLoad(op, a, 2, Read)
+			}
+			y := c.R[op.dst&31]
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			l, r = x<<48, y<<48
+		case codeCmp16MI:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var x uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				x = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				x = c.missLoad(op, a, 2, Read)
+			}
+			y := uint64(op.imm)
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			op = nextOp(op)
+			continue
+		case codeCmp16MIJ:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var x uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				x = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				x = c.missLoad(op, a, 2, Read)
+			}
+			y := uint64(op.imm)
+			c.fop, c.fa, c.fb, c.fr = fopSub|1, x, y, x-y
+			l, r = x<<48, y<<48
+		case codeTest16RR:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			v := x & y
+			c.fop, c.fr = fopLogic|1, v
+			op = nextOp(op)
+			continue
+		case codeTest16RRJ:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			v := x & y
+			c.fop, c.fr = fopLogic|1, v
+			l, r = v<<48, 0
+		case codeTest16RI:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			v := x & y
+			c.fop, c.fr = fopLogic|1, v
+			op = nextOp(op)
+			continue
+		case codeTest16RIJ:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			v := x & y
+			c.fop, c.fr = fopLogic|1, v
+			l, r = v<<48, 0
+		case codeTest16MI:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var x uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				x = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				x = c.missLoad(op, a, 2, Read)
+			}
+			y := uint64(op.imm)
+			v := x & y
+			c.fop, c.fr = fopLogic|1, v
+			op = nextOp(op)
+			continue
+		case codeTest16MIJ:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var x uint64
+			if e := c.entry(a); e.R == (a+1)>>lineShift {
+				x = uint64(*(*uint16)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				x = c.missLoad(op, a, 2, Read)
+			}
+			y := uint64(op.imm)
+			v := x & y
+			c.fop, c.fr = fopLogic|1, v
+			l, r = v<<48, 0
 		case codeCmp32RR:
 			x, y := c.R[op.dst&31], c.R[op.src&31]
 			c.fop, c.fa, c.fb, c.fr = fopSub|2, x, y, x-y
@@ -2053,6 +2414,37 @@ run:
 			c.fop, c.fa, c.fb, c.fr = fopShift|2, uint64(x>>(n-1)), 0, v
 			op = nextOp(op)
 			continue
+		case codeShl32CLF:
+			x := c.R[op.src&31]
+			n := uint(c.R[RCX]) & 31
+			v := x << n
+			c.R[op.src&31] = uint64(uint32(v))
+			if n != 0 {
+				cf := x >> (32 - n)
+				c.fop, c.fa, c.fb, c.fr = fopShift|2, cf, x>>31^x>>30, v
+			}
+			op = nextOp(op)
+			continue
+		case codeShr32CLF:
+			x := uint64(uint32(c.R[op.src&31]))
+			n := uint(c.R[RCX]) & 31
+			v := x >> n
+			c.R[op.src&31] = v
+			if n != 0 {
+				c.fop, c.fa, c.fb, c.fr = fopShift|2, x>>(n-1), x>>31, v
+			}
+			op = nextOp(op)
+			continue
+		case codeSar32CLF:
+			x := int32(c.R[op.src&31])
+			n := uint(c.R[RCX]) & 31
+			v := uint64(uint32(x >> n))
+			c.R[op.src&31] = v
+			if n != 0 {
+				c.fop, c.fa, c.fb, c.fr = fopShift|2, uint64(x>>(n-1)), 0, v
+			}
+			op = nextOp(op)
+			continue
 		case codeRol32I:
 			c.R[op.src&31] = uint64(bits.RotateLeft32(uint32(c.R[op.src&31]), int(op.imm)))
 			op = nextOp(op)
@@ -2106,6 +2498,37 @@ run:
 			c.fop, c.fa, c.fb, c.fr = fopShift|3, uint64(x>>(n-1)), 0, v
 			op = nextOp(op)
 			continue
+		case codeShl64CLF:
+			x := c.R[op.src&31]
+			n := uint(c.R[RCX]) & 63
+			v := x << n
+			c.R[op.src&31] = v
+			if n != 0 {
+				cf := x >> (64 - n)
+				c.fop, c.fa, c.fb, c.fr = fopShift|3, cf, x>>63^x>>62, v
+			}
+			op = nextOp(op)
+			continue
+		case codeShr64CLF:
+			x := c.R[op.src&31]
+			n := uint(c.R[RCX]) & 63
+			v := x >> n
+			c.R[op.src&31] = v
+			if n != 0 {
+				c.fop, c.fa, c.fb, c.fr = fopShift|3, x>>(n-1), x>>63, v
+			}
+			op = nextOp(op)
+			continue
+		case codeSar64CLF:
+			x := int64(c.R[op.src&31])
+			n := uint(c.R[RCX]) & 63
+			v := uint64(x >> n)
+			c.R[op.src&31] = v
+			if n != 0 {
+				c.fop, c.fa, c.fb, c.fr = fopShift|3, uint64(x>>(n-1)), 0, v
+			}
+			op = nextOp(op)
+			continue
 		case codeRol64I:
 			c.R[op.src&31] = uint64(bits.RotateLeft64(uint64(c.R[op.src&31]), int(op.imm)))
 			op = nextOp(op)
@@ -2126,12 +2549,38 @@ run:
 			c.R[op.dst&31] = uint64(uint32(c.R[op.src&31] * uint64(op.imm)))
 			op = nextOp(op)
 			continue
-		case codeAdc32RR:
-			c.R[op.dst&31] = uint64(uint32(c.R[op.dst&31] + c.R[op.src&31] + c.carry()))
+		case codeNeg32F:
+			x := c.R[op.src&31]
+			c.R[op.src&31] = uint64(uint32(-x))
+			c.fop, c.fa, c.fb, c.fr = fopSub|2, 0, x, -x
 			op = nextOp(op)
 			continue
-		case codeSbb32RR:
-			c.R[op.dst&31] = uint64(uint32(c.R[op.dst&31] - c.R[op.src&31] - c.carry()))
+		case codeImul32RRF:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x * y
+			c.R[op.dst&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopMul|2, x, y, r
+			op = nextOp(op)
+			continue
+		case codeImul32RRIF:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x * y
+			c.R[op.dst&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopMul|2, x, y, r
+			op = nextOp(op)
+			continue
+		case codeImul32RMF:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var y uint64
+			if e := c.entry(a); e.R == (a+3)>>lineShift {
+				y = uint64(*(*uint32)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				y = c.missLoad(op, a, 4, Read)
+			}
+			x := c.R[op.dst&31]
+			r := x * y
+			c.R[op.dst&31] = uint64(uint32(r))
+			c.fop, c.fa, c.fb, c.fr = fopMul|2, x, y, r
 			op = nextOp(op)
 			continue
 		case codeCmov32:
@@ -2188,12 +2637,38 @@ run:
 			c.R[op.dst&31] = c.R[op.src&31] * uint64(op.imm)
 			op = nextOp(op)
 			continue
-		case codeAdc64RR:
-			c.R[op.dst&31] = c.R[op.dst&31] + c.R[op.src&31] + c.carry()
+		case codeNeg64F:
+			x := c.R[op.src&31]
+			c.R[op.src&31] = -x
+			c.fop, c.fa, c.fb, c.fr = fopSub|3, 0, x, -x
 			op = nextOp(op)
 			continue
-		case codeSbb64RR:
-			c.R[op.dst&31] = c.R[op.dst&31] - c.R[op.src&31] - c.carry()
+		case codeImul64RRF:
+			x, y := c.R[op.dst&31], c.R[op.src&31]
+			r := x * y
+			c.R[op.dst&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopMul|3, x, y, r
+			op = nextOp(op)
+			continue
+		case codeImul64RRIF:
+			x, y := c.R[op.src&31], uint64(op.imm)
+			r := x * y
+			c.R[op.dst&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopMul|3, x, y, r
+			op = nextOp(op)
+			continue
+		case codeImul64RMF:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var y uint64
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				y = uint64(*(*uint64)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				y = c.missLoad(op, a, 8, Read)
+			}
+			x := c.R[op.dst&31]
+			r := x * y
+			c.R[op.dst&31] = r
+			c.fop, c.fa, c.fb, c.fr = fopMul|3, x, y, r
 			op = nextOp(op)
 			continue
 		case codeCmov64:
@@ -2232,6 +2707,11 @@ run:
 			continue
 		case codeBswap64:
 			c.R[op.dst&31] = uint64(bits.ReverseBytes64(uint64(c.R[op.dst&31])))
+			op = nextOp(op)
+			continue
+		case codeShr16I:
+			x := c.R[op.src&31]
+			c.R[op.src&31] = x&^0xFFFF | x&0xFFFF>>(op.imm&31)
 			op = nextOp(op)
 			continue
 		case codeMul64:

@@ -17,8 +17,8 @@ var pickers = map[string]func(op *Op, f *form){
 	"add": pickALU(aluAdd), "sub": pickALU(aluSub), "and": pickALU(aluAnd), "or": pickALU(aluOr), "xor": pickALU(aluXor),
 	"cmp": pickCmp, "test": pickTest, "inc": pickInc, "dec": pickDec,
 	"shl": pickShift(shSHL), "shr": pickShift(shSHR), "sar": pickShift(shSAR), "rol": pickRotate, "ror": pickRotate,
-	"neg": pickUnary(codeNeg32, codeNeg64), "not": pickUnary(codeNot32, codeNot64),
-	"adc": pickCarry(aluAdc, codeAdc32RR, codeAdc64RR), "sbb": pickCarry(aluSbb, codeSbb32RR, codeSbb64RR),
+	"neg": pickNeg, "not": pickNot,
+	"adc": pickCarry(aluAdc, [2]aluCode{{rr: codeAdc32RR, ri: codeAdc32RI, rrF: codeAdc32RRF, riF: codeAdc32RIF}, {rr: codeAdc64RR, ri: codeAdc64RI, rrF: codeAdc64RRF, riF: codeAdc64RIF}}), "sbb": pickCarry(aluSbb, [2]aluCode{{rr: codeSbb32RR, ri: codeSbb32RI, rrF: codeSbb32RRF, riF: codeSbb32RIF}, {rr: codeSbb64RR, ri: codeSbb64RI, rrF: codeSbb64RRF, riF: codeSbb64RIF}}),
 	"bsf": pickScan(codeBsf32, codeBsf64), "bsr": pickScan(codeBsr32, codeBsr64), "bswap": pickBswap, "mul": pickMul,
 	"imul": pickImul, "cbw": pickCBW, "cwd": pickCWD,
 	"push": pickPush, "pop": pickPop,
@@ -166,6 +166,9 @@ func pickALU(k uint8) func(op *Op, f *form) {
 	fromRM := aluRM(k)
 	codes := aluCodes[k]
 	return func(op *Op, f *form) {
+		if op.size == 1 && !op.mem() {
+			pickALU8(op, f, k, fromRM)
+		}
 		if op.size < 4 {
 			return
 		}
@@ -202,55 +205,51 @@ func pickALU(k uint8) func(op *Op, f *form) {
 	}
 }
 
-// byteSizes turns an operand size into the index of tables that have 8, 32 and
-// 64 bits, or -1.
-func (op *Op) byteSizes() int {
-	switch op.size {
-	case 1:
-		return 0
-	case 4:
-		return 1
-	case 8:
-		return 2
+// pickALU8 is pickALU for byte registers.
+func pickALU8(op *Op, f *form, k uint8, fromRM handler) {
+	codes := map[uint8][2]uint16{aluAdd: {codeAdd8RR, codeAdd8RI}, aluSub: {codeSub8RR, codeSub8RI}, aluAnd: {codeAnd8RR, codeAnd8RI},
+		aluOr: {codeOr8RR, codeOr8RI}, aluXor: {codeXor8RR, codeXor8RI}}[k]
+	if f.hasImm() {
+		op.code = codes[1]
+		return
 	}
-	return -1
+	if f.toRM() {
+		op.swapTo(fromRM)
+	}
+	op.code = codes[0]
 }
 
 var cmpFromRM = aluRM(aluCmp)
 
 func pickCmp(op *Op, f *form) {
-	i := op.byteSizes()
-	if i < 0 {
-		return
-	}
+	i := sizeLog(op.size)
 	switch {
 	case op.mem() && f.hasImm():
-		op.code = [3]uint16{codeCmp8MI, codeCmp32MI, codeCmp64MI}[i]
+		op.code = [4]uint16{codeCmp8MI, codeCmp16MI, codeCmp32MI, codeCmp64MI}[i]
 	case op.mem() && f.toRM():
-		op.code = [3]uint16{codeCmp8MR, codeCmp32MR, codeCmp64MR}[i]
+		op.code = [4]uint16{codeCmp8MR, codeCmp16MR, codeCmp32MR, codeCmp64MR}[i]
 	case op.mem():
-		op.code = [3]uint16{codeCmp8RM, codeCmp32RM, codeCmp64RM}[i]
+		op.code = [4]uint16{codeCmp8RM, codeCmp16RM, codeCmp32RM, codeCmp64RM}[i]
 	case f.hasImm():
-		op.code = [3]uint16{codeCmp8RI, codeCmp32RI, codeCmp64RI}[i]
+		op.code = [4]uint16{codeCmp8RI, codeCmp16RI, codeCmp32RI, codeCmp64RI}[i]
 	default:
 		if f.toRM() {
 			op.swapTo(cmpFromRM)
 		}
-		op.code = [3]uint16{codeCmp8RR, codeCmp32RR, codeCmp64RR}[i]
+		op.code = [4]uint16{codeCmp8RR, codeCmp16RR, codeCmp32RR, codeCmp64RR}[i]
 	}
 }
 
 func pickTest(op *Op, f *form) {
-	i := op.byteSizes()
+	i := sizeLog(op.size)
 	switch {
-	case i < 0:
 	case op.mem() && f.hasImm():
-		op.code = [3]uint16{codeTest8MI, codeTest32MI, codeTest64MI}[i]
+		op.code = [4]uint16{codeTest8MI, codeTest16MI, codeTest32MI, codeTest64MI}[i]
 	case op.mem():
 	case f.hasImm():
-		op.code = [3]uint16{codeTest8RI, codeTest32RI, codeTest64RI}[i]
+		op.code = [4]uint16{codeTest8RI, codeTest16RI, codeTest32RI, codeTest64RI}[i]
 	default:
-		op.code = [3]uint16{codeTest8RR, codeTest32RR, codeTest64RR}[i]
+		op.code = [4]uint16{codeTest8RR, codeTest16RR, codeTest32RR, codeTest64RR}[i]
 	}
 }
 
@@ -280,6 +279,7 @@ func pickOne(op *Op, codes [4]uint16) {
 func pickShift(k uint8) func(op *Op, f *form) {
 	byImm := map[uint8][2]uint16{shSHL: {codeShl32I, codeShl64I}, shSHR: {codeShr32I, codeShr64I}, shSAR: {codeSar32I, codeSar64I}}[k]
 	byCL := map[uint8][2]uint16{shSHL: {codeShl32CL, codeShl64CL}, shSHR: {codeShr32CL, codeShr64CL}, shSAR: {codeSar32CL, codeSar64CL}}[k]
+	byCLF := map[uint8][2]uint16{shSHL: {codeShl32CLF, codeShl64CLF}, shSHR: {codeShr32CLF, codeShr64CLF}, shSAR: {codeSar32CLF, codeSar64CLF}}[k]
 	byImmF := map[uint8][2]uint16{shSHL: {codeShl32IF, codeShl64IF}, shSHR: {codeShr32IF, codeShr64IF}, shSAR: {codeSar32IF, codeSar64IF}}[k]
 	return func(op *Op, f *form) {
 		cl := len(f.args) > f.nArgs
@@ -287,9 +287,13 @@ func pickShift(k uint8) func(op *Op, f *form) {
 		case op.mem():
 		case op.attr&attrNF != 0 && cl:
 			op.code = op.of32(byCL[0], byCL[1])
+		case op.attr&attrNF != 0 && op.size == 2 && k == shSHR:
+			op.code = codeShr16I
 		case op.attr&attrNF != 0:
 			op.code = op.of32(byImm[0], byImm[1])
-		case !cl && (op.size == 4 && op.imm&31 != 0 || op.size == 8 && op.imm&63 != 0):
+		case cl:
+			op.code = op.of32(byCLF[0], byCLF[1])
+		case (op.size == 4 && op.imm&31 != 0 || op.size == 8 && op.imm&63 != 0):
 			op.code = op.of32(byImmF[0], byImmF[1])
 		}
 	}
@@ -311,23 +315,38 @@ func pickRotate(op *Op, f *form) {
 // CF and OF come out as ROR sets them.
 func rotateDead(c *CPU, op *Op) { c.shift(op, shROR, uint8(int64(8*op.size)-op.imm), true) }
 
-func pickUnary(a, b uint16) func(op *Op, f *form) {
-	return func(op *Op, f *form) {
-		if !op.mem() && (op.attr&attrNF != 0 || f.flags.write == 0) {
-			op.code = op.of32(a, b)
-		}
+// pickImul is for the forms with two and three operands, whose flags are as for
+// the product of both sources.
+func pickImul(op *Op, f *form) {
+	nf := op.attr&attrNF != 0
+	switch {
+	case f.nArgs == 2 && op.mem():
+		op.code = op.of32(codeImul32RMF, codeImul64RMF)
+	case op.mem():
+	case f.nArgs == 2 && nf:
+		op.code = op.of32(codeImul32RR, codeImul64RR)
+	case f.nArgs == 2:
+		op.code = op.of32(codeImul32RRF, codeImul64RRF)
+	case f.nArgs == 3 && nf:
+		op.code = op.of32(codeImul32RRI, codeImul64RRI)
+	case f.nArgs == 3:
+		op.code = op.of32(codeImul32RRIF, codeImul64RRIF)
 	}
 }
 
-func pickImul(op *Op, f *form) {
-	if op.mem() || op.attr&attrNF == 0 {
-		return
+func pickNeg(op *Op, f *form) {
+	switch {
+	case op.mem():
+	case op.attr&attrNF != 0:
+		op.code = op.of32(codeNeg32, codeNeg64)
+	default:
+		op.code = op.of32(codeNeg32F, codeNeg64F)
 	}
-	switch f.nArgs {
-	case 2:
-		op.code = op.of32(codeImul32RR, codeImul64RR)
-	case 3:
-		op.code = op.of32(codeImul32RRI, codeImul64RRI)
+}
+
+func pickNot(op *Op, f *form) {
+	if !op.mem() {
+		op.code = op.of32(codeNot32, codeNot64)
 	}
 }
 
@@ -347,17 +366,29 @@ func pickCmov(op *Op, f *form) {
 	}
 }
 
-// pickCarry is for ADC and SBB of registers with dead flags.
-func pickCarry(k uint8, a, b uint16) func(op *Op, f *form) {
+// pickCarry is for ADC and SBB of registers.
+func pickCarry(k uint8, codes [2]aluCode) func(op *Op, f *form) {
 	fromRM := aluRM(k)
 	return func(op *Op, f *form) {
-		if op.mem() || f.hasImm() || op.attr&attrNF == 0 || op.size < 4 {
+		if op.mem() || op.size < 4 {
 			return
 		}
-		if f.toRM() {
-			op.swapTo(fromRM)
+		a := &codes[sizeLog(op.size)-2]
+		nf := op.attr&attrNF != 0
+		switch {
+		case f.hasImm() && nf:
+			op.code = a.ri
+		case f.hasImm():
+			op.code = a.riF
+		default:
+			if f.toRM() {
+				op.swapTo(fromRM)
+			}
+			op.code = a.rrF
+			if nf {
+				op.code = a.rr
+			}
 		}
-		op.code = op.of32(a, b)
 	}
 }
 
@@ -469,6 +500,8 @@ var fusions = map[uint16]fusion{
 	codeCmp8RR: {codeCmp8RRJ, true}, codeCmp8RI: {codeCmp8RIJ, true}, codeCmp8RM: {codeCmp8RMJ, true}, codeCmp8MR: {codeCmp8MRJ, true}, codeCmp8MI: {codeCmp8MIJ, true},
 	codeCmp32RR: {codeCmp32RRJ, true}, codeCmp32RI: {codeCmp32RIJ, true}, codeCmp32RM: {codeCmp32RMJ, true}, codeCmp32MR: {codeCmp32MRJ, true}, codeCmp32MI: {codeCmp32MIJ, true},
 	codeCmp64RR: {codeCmp64RRJ, true}, codeCmp64RI: {codeCmp64RIJ, true}, codeCmp64RM: {codeCmp64RMJ, true}, codeCmp64MR: {codeCmp64MRJ, true}, codeCmp64MI: {codeCmp64MIJ, true},
+	codeCmp16RR: {codeCmp16RRJ, true}, codeCmp16RI: {codeCmp16RIJ, true}, codeCmp16RM: {codeCmp16RMJ, true}, codeCmp16MR: {codeCmp16MRJ, true}, codeCmp16MI: {codeCmp16MIJ, true},
+	codeTest16RR: {codeTest16RRJ, true}, codeTest16RI: {codeTest16RIJ, true}, codeTest16MI: {codeTest16MIJ, true},
 	codeTest8RR: {codeTest8RRJ, true}, codeTest8RI: {codeTest8RIJ, true}, codeTest8MI: {codeTest8MIJ, true},
 	codeTest32RR: {codeTest32RRJ, true}, codeTest32RI: {codeTest32RIJ, true}, codeTest32MI: {codeTest32MIJ, true},
 	codeTest64RR: {codeTest64RRJ, true}, codeTest64RI: {codeTest64RIJ, true}, codeTest64MI: {codeTest64MIJ, true},

@@ -48,6 +48,32 @@ var operations = []operation{
 	{"Add", "+", "Add"}, {"Sub", "-", "Sub"}, {"And", "&", "Logic"}, {"Or", "|", "Logic"}, {"Xor", "^", "Logic"},
 }
 
+// narrowALU has 8-bit operations between registers and with an immediate, always
+// with flags, which are cheap for logic and rare otherwise.
+func (l *loop) narrowALU() {
+	for _, o := range operations {
+		flags := lazy(o.kind, 1, "x", "y", "r")
+		r := "r := x " + o.op + " y"
+		l.add(o.name+"8RR", "x, y := "+dst+", "+src, r, set(dst, "x&^0xFF | r&0xFF"), flags, next)
+		l.add(o.name+"8RI", "x, y := "+src+", "+imm, r, set(src, "x&^0xFF | r&0xFF"), flags, next)
+	}
+}
+
+// carries are ADC and SBB; the lazy flags of ADD and SUB do for them too.
+func (l *loop) carries() {
+	for _, o := range []operation{{"Adc", "+", "Add"}, {"Sbb", "-", "Sub"}} {
+		for _, n := range []int{4, 8} {
+			name := fmt.Sprintf("%s%d", o.name, 8*n)
+			r := fmt.Sprintf("r := x %[1]s y %[1]s c.carry()", o.op)
+			flags := lazy(o.kind, n, "x", "y", "r")
+			l.add(name+"RR", "x, y := "+dst+", "+src, r, set(dst, narrow(n, "r")), next)
+			l.add(name+"RI", "x, y := "+src+", "+imm, r, set(src, narrow(n, "r")), next)
+			l.add(name+"RRF", "x, y := "+dst+", "+src, r, set(dst, narrow(n, "r")), flags, next)
+			l.add(name+"RIF", "x, y := "+src+", "+imm, r, set(src, narrow(n, "r")), flags, next)
+		}
+	}
+}
+
 func (l *loop) arithmetic() {
 	for _, o := range operations {
 		for _, n := range []int{4, 8} {
@@ -88,7 +114,7 @@ func operands(shape string, n int) []string {
 // compares have a fused variant, which leaves what the jump is to compare in l
 // and r; see the end of the loop.
 func (l *loop) compares() {
-	for _, n := range []int{1, 4, 8} {
+	for _, n := range []int{1, 2, 4, 8} {
 		for _, shape := range []string{"RR", "RI", "RM", "MR", "MI"} {
 			s := append(operands(shape, n), lazy("Sub", n, "x", "y", "x - y"))
 			l.add(fmt.Sprintf("Cmp%d%s", 8*n, shape), append(s, next)...)
@@ -150,6 +176,14 @@ func (l *loop) shifts() {
 			lazy("Shift", n, "x>>(n-1)", fmt.Sprintf("x>>%d", t-1), "v"), next)
 		l.add(fmt.Sprintf("Sar%dIF", t), "x := "+signed, count, "v := "+result("x >> n"), set(src, "v"),
 			lazy("Shift", n, "uint64(x>>(n-1))", "0", "v"), next)
+		// By CL with flags, which a count of zero leaves.
+		count = fmt.Sprintf("n := uint(c.R[RCX]) & %d", t-1)
+		l.add(fmt.Sprintf("Shl%dCLF", t), "x := "+src, count, "v := x << n", set(src, narrow(n, "v")), "if n != 0 {", fmt.Sprintf("cf := x >> (%d - n)", t),
+			lazy("Shift", n, "cf", fmt.Sprintf("x>>%d^x>>%d", t-1, t-2), "v"), "}", next)
+		l.add(fmt.Sprintf("Shr%dCLF", t), "x := "+whole, count, "v := x >> n", set(src, "v"), "if n != 0 {",
+			lazy("Shift", n, "x>>(n-1)", fmt.Sprintf("x>>%d", t-1), "v"), "}", next)
+		l.add(fmt.Sprintf("Sar%dCLF", t), "x := "+signed, count, "v := "+result("x >> n"), set(src, "v"), "if n != 0 {",
+			lazy("Shift", n, "uint64(x>>(n-1))", "0", "v"), "}", next)
 		l.add(fmt.Sprintf("Rol%dI", t), set(src, fmt.Sprintf("uint64(bits.RotateLeft%d(uint%d(%s), int(op.imm)))", t, t, src)), next)
 	}
 }
@@ -162,14 +196,17 @@ func (l *loop) misc() {
 		l.add(name("Not%d"), set(src, narrow(n, "^"+src)), next)
 		l.add(name("Imul%dRR"), set(dst, narrow(n, dst+" * "+src)), next)
 		l.add(name("Imul%dRRI"), set(dst, narrow(n, src+" * "+imm)), next)
-		l.add(name("Adc%dRR"), set(dst, narrow(n, dst+" + "+src+" + c.carry()")), next)
-		l.add(name("Sbb%dRR"), set(dst, narrow(n, dst+" - "+src+" - c.carry()")), next)
+		l.add(name("Neg%dF"), "x := "+src, set(src, narrow(n, "-x")), lazy("Sub", n, "0", "x", "-x"), next)
+		l.add(name("Imul%dRRF"), "x, y := "+dst+", "+src, "r := x * y", set(dst, narrow(n, "r")), lazy("Mul", n, "x", "y", "r"), next)
+		l.add(name("Imul%dRRIF"), "x, y := "+src+", "+imm, "r := x * y", set(dst, narrow(n, "r")), lazy("Mul", n, "x", "y", "r"), next)
+		l.add(name("Imul%dRMF"), addrX, load(n, "y"), "x := "+dst, "r := x * y", set(dst, narrow(n, "r")), lazy("Mul", n, "x", "y", "r"), next)
 		l.add(name("Cmov%d"), "v := "+dst+"\nif c.cond(op.aux) {\nv = "+src+"\n}", set(dst, narrow(n, "v")), next)
 		l.add(name("CmovM%d"), addrX, load(n, "v"), "if !c.cond(op.aux) {\nv = "+narrow(n, dst)+"\n}", set(dst, "v"), next)
 		l.add(name("Bsf%d"), "if v := "+narrow(n, src)+"; v != 0 {\n"+set(dst, "uint64(bits.TrailingZeros64(v))")+"\n}", next)
 		l.add(name("Bsr%d"), "if v := "+narrow(n, src)+"; v != 0 {\n"+set(dst, "uint64(bits.Len64(v) - 1)")+"\n}", next)
 		l.add(name("Bswap%d"), set(dst, fmt.Sprintf("uint64(bits.ReverseBytes%d(uint%d(%s)))", t, t, dst)), next)
 	}
+	l.add("Shr16I", "x := "+src, set(src, "x&^0xFFFF | x&0xFFFF>>(op.imm & 31)"), next)
 	l.add("Mul64", "c.R[RDX], c.R[RAX] = bits.Mul64(c.R[RAX], "+src+")", next)
 	l.add("Set", src+" &^= 0xFF\nif c.cond(op.aux) {\n"+src+" |= 1\n}", next)
 	// RSP changes after the store, which may fault.

@@ -28,6 +28,8 @@ func Source() ([]byte, error) {
 	l := new(loop)
 	l.moves()
 	l.arithmetic()
+	l.narrowALU()
+	l.carries()
 	l.compares()
 	l.fusedArithmetic()
 	l.shifts()
@@ -107,7 +109,7 @@ func narrow(n int, e string) string {
 
 // lazy records the operands and result of what sets the flags, of n bytes.
 func lazy(kind string, n int, a, b, r string) string {
-	log := map[int]int{1: 0, 4: 2, 8: 3}[n]
+	log := map[int]int{1: 0, 2: 1, 4: 2, 8: 3}[n]
 	if kind == "Logic" {
 		return fmt.Sprintf("c.fop, c.fr = fopLogic|%d, %s", log, r)
 	}
