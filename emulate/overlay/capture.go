@@ -61,11 +61,12 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 var errTooLong = errors.New("section too long")
 
 type capture struct {
-	t     *replay.Thread
-	sec   *Section
-	max   int
-	full  bool // accesses were left out
-	ended bool
+	t      *replay.Thread
+	sec    *Section
+	max    int
+	inCall bool // between a system call's entry and its exit
+	full   bool // accesses were left out
+	ended  bool
 }
 
 // atEnd reports whether the section ends at the next instruction.
@@ -99,6 +100,12 @@ func (w *capture) run(g Goal) error {
 		}
 		if now >= limit {
 			return errTooLong
+		}
+		if w.inCall {
+			if err := w.step(); err != nil || w.ended {
+				return err
+			}
+			continue
 		}
 		// What is due now, and when the next thing is.
 		target, other := limit, false
@@ -158,7 +165,12 @@ func (w *capture) step() error {
 		w.sec.Inputs = append(w.sec.Inputs, in)
 	}
 	switch ev.Kind {
+	case traces.SyscallEnter:
+		w.inCall = true
+	case traces.Signal, traces.Context:
+		w.inCall = false
 	case traces.SyscallExit:
+		w.inCall = false
 		w.exit(ev.Packet)
 	case traces.Exit:
 		w.ended = true
