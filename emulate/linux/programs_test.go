@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // input writes a file of n bytes that compresses somewhat and returns its path.
@@ -111,5 +113,51 @@ func TestStandardInputFromAPipe(t *testing.T) {
 	}
 	if got, want := <-sum, fmt.Sprintf("%x", sha256.Sum256(data)); got != want {
 		t.Errorf("what came out isn't what went in")
+	}
+}
+
+func TestHostSignalsReachTheGuest(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "wait.c")
+	os.WriteFile(src, []byte(`#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int got;
+static void h(int s, siginfo_t *si, void *u) { got = s * 100 + (si->si_code == SI_USER); }
+int main(void) {
+	struct sigaction a = {.sa_sigaction = h, .sa_flags = SA_SIGINFO};
+	sigaction(SIGUSR2, &a, 0);
+	if (write(1, "ready\n", 6) != 6) return 1;
+	while (!got) pause();
+	printf("%d\n", got);
+}
+`), 0o666)
+	exe := filepath.Join(t.TempDir(), "wait")
+	if msg, err := exec.Command("gcc", "-o", exe, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, _ := os.Open(os.DevNull)
+	defer null.Close()
+	p, err := New(Config{Path: exe, HostSignals: true, Stdin: null, Stdout: w}, new(Plain), []string{"wait"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make(chan string)
+	go func() {
+		b := make([]byte, 6)
+		r.Read(b)
+		unix.Kill(os.Getpid(), unix.SIGUSR2)
+		rest := make([]byte, 100)
+		n, _ := r.Read(rest)
+		text <- string(rest[:n])
+	}()
+	if st, err := p.Run(); err != nil || st.Status() != 0 {
+		t.Errorf("%v, error %v", st, err)
+	}
+	if got := <-text; got != "1201\n" {
+		t.Errorf("the handler saw %q, want 12 and SI_USER", got)
 	}
 }

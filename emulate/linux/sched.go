@@ -27,6 +27,10 @@ type schedUnit struct {
 
 const (
 	unitQuantum = 12      // slices that a thread keeps its unit while others wait for it
+	youngSlice  = 200     // mean length of a new thread's first slices
+	atomicOdds  = 48      // one atomic instruction in so many is pre-empted ...
+	manyAtomics = 20000   // ... among so many of a thread, then
+	rareAtomics = 256     // one in so many
 	aloneSlice  = 200000  // length of a slice when nobody else can run
 	pctWindow   = 4000000 // instructions over which pct spreads its change points
 	pctPoints   = 3       // change points in a window
@@ -195,7 +199,9 @@ func (s *scheduler) length(t *Thread) int {
 	if s.rng.one(8) {
 		return 1 + s.rng.below(256)
 	}
-	return 1 + s.rng.below(2*s.mean)
+	// Young threads take short turns, so that those that live briefly overlap.
+	mean := min(s.mean, max(youngSlice, int(t.CPU.Count/4)))
+	return 1 + s.rng.below(2*mean)
 }
 
 // ran accounts a slice of n instructions of t.
@@ -255,7 +261,14 @@ func (p *Process) PreemptAtomic(t *Thread) bool {
 		return false
 	}
 	s := &p.sched
-	if s.policy != ScheduleRandom || s.runnable < 2 || !s.rng.one(48) {
+	if s.policy != ScheduleRandom || s.runnable < 2 {
+		return false
+	}
+	odds := atomicOdds
+	if t.atomics++; t.atomics > manyAtomics {
+		odds = rareAtomics
+	}
+	if !s.rng.one(odds) {
 		return false
 	}
 	t.noYield = true
