@@ -122,7 +122,7 @@ func (x *conformer) sequence(body, last []*form) *sequence {
 	n := 2 + x.Intn(6)
 	for len(s.cases) < n {
 		l := body
-		if len(s.cases) == n-1 && x.chance(2) {
+		if len(s.cases) == n-1 && len(last) > 0 && x.chance(2) {
 			l = last
 		}
 		f := l[x.Intn(len(l))]

@@ -82,7 +82,6 @@ func (c *CPU) lastOperand(op *Op) {
 	if len(b) >= 2 {
 		c.F.Op = uint16(b[0]&7)<<8 | uint16(b[1])
 	}
-	c.F.DP = 0
 	if op.attr&attrMem != 0 { // the offset, without the segment's base
 		o := *op
 		o.seg = RegZero
