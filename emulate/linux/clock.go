@@ -21,6 +21,7 @@ type clock struct {
 	host    bool
 	ps      int64 // virtual time in ps beyond now
 	now     int64 // ns, at the start of the slice under way
+	began   int64 // now, when the guest started
 	real    int64 // CLOCK_REALTIME minus CLOCK_MONOTONIC
 	start   time.Time
 	busy    int64  // units that run threads in the slice under way
@@ -41,6 +42,7 @@ func (p *Process) initClock(modTime int64) {
 		c.now = m.Nano()
 		c.real = r.Nano() - m.Nano()
 	}
+	c.began = c.now
 }
 
 // Now returns CLOCK_MONOTONIC in ns. It may be called while a thread runs.
@@ -55,6 +57,9 @@ func (p *Process) Now() int64 {
 	}
 	return c.now
 }
+
+// startTime is CLOCK_REALTIME when the guest started, in ns.
+func (c *clock) startTime() int64 { return c.real + c.began }
 
 // advance accounts n instructions of one of the busy units.
 func (c *clock) advance(n uint64) {

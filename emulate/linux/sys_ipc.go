@@ -322,8 +322,8 @@ func (c *call) receive(d *descriptor, iov []Range, flags int) (int64, []byte) {
 		return r, nil
 	}
 	c.acquireIn(d)
-	if e := c.scatter(iov, buf[:min(int(r), len(buf))]); e != 0 {
-		return fail(e), nil
+	if k := c.deliverInput(iov, buf[:min(int(r), len(buf))]); k < 0 {
+		return k, nil
 	}
 	return r, from[:n]
 }

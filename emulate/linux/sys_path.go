@@ -81,6 +81,9 @@ func (c *call) stat(dir, path int, to uint64, flags int) int64 {
 	if err := unix.Fstatat(a.dir, a.path, &st, flags); err != nil {
 		return status(err)
 	}
+	if a.path == "" && dir >= 0 {
+		c.steady(&st, c.fd(dir))
+	}
 	return c.answer(to, structBytes(&st), 0)
 }
 
@@ -93,7 +96,22 @@ func sysFstat(c *call) int64 {
 	if err := unix.Fstat(d.host, &st); err != nil {
 		return status(err)
 	}
+	c.steady(&st, d)
 	return c.answer(c.args[1], structBytes(&st), 0)
+}
+
+// pipeDev is the device on which files without a place in a file system seem
+// to be.
+const pipeDev = 13
+
+// steady gives what has no name the same inode and times in every run.
+func (c *call) steady(st *unix.Stat_t, d *descriptor) {
+	if d == nil || d.file.reg {
+		return
+	}
+	t := timespec(c.p.clock.startTime())
+	st.Dev, st.Ino = pipeDev, d.file.in
+	st.Atim, st.Mtim, st.Ctim = t, t, t
 }
 
 func sysStatx(c *call) int64 {
@@ -108,6 +126,11 @@ func sysStatx(c *call) int64 {
 	var st unix.Statx_t
 	if err := unix.Statx(a.dir, a.path, flags, c.int(3), &st); err != nil {
 		return status(err)
+	}
+	if d := c.fd(0); a.path == "" && d != nil && !d.file.reg {
+		t := unix.StatxTimestamp{Sec: c.p.clock.startTime() / 1e9}
+		st.Ino, st.Dev_major, st.Dev_minor = d.file.in, 0, pipeDev
+		st.Atime, st.Mtime, st.Ctime, st.Btime = t, t, t, t
 	}
 	return c.answer(c.args[4], structBytes(&st), 0)
 }

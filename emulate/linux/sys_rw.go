@@ -98,22 +98,39 @@ func (c *call) gather(iov []Range, skip, n int) ([]byte, unix.Errno) {
 	return buf, 0
 }
 
-// scatter copies b to what iov shows.
-func (c *call) scatter(iov []Range, b []byte) unix.Errno {
+// scatter copies b to what iov shows and returns how much it could.
+func (c *call) scatter(iov []Range, b []byte) int {
+	done := 0
 	for _, r := range iov {
-		k := int(min(r.N, uint64(len(b))))
-		if e := c.write(uint64(r.Addr), b[:k]); e != 0 {
-			return e
+		part := b[done:][:min(r.N, uint64(len(b)-done))]
+		if c.write(uint64(r.Addr), part) == 0 {
+			done += len(part)
+			continue
 		}
-		b = b[k:]
+		for at := uint64(r.Addr); len(part) > 0; { // up to the page that can't be written
+			k := min(PageSize-int(at&pageMask), len(part))
+			if c.write(at, part[:k]) != 0 {
+				return done
+			}
+			part, at, done = part[k:], at+uint64(k), done+k
+		}
 	}
-	return 0
+	return done
+}
+
+// deliverInput scatters what a call received; -EFAULT if nothing fits.
+func (c *call) deliverInput(iov []Range, b []byte) int64 {
+	n := c.scatter(iov, b)
+	if n == 0 && len(b) > 0 {
+		return fail(unix.EFAULT)
+	}
+	return int64(n)
 }
 
 // input reads from d to iov; off < 0 means at the file's position.
 func (c *call) input(d *descriptor, iov []Range, off int64) int64 {
 	for _, r := range iov {
-		if !c.p.AS.writable(uint64(r.Addr), min(r.N, maxIO)) {
+		if !c.p.AS.writable(uint64(r.Addr), min(r.N, 1)) {
 			return fail(unix.EFAULT)
 		}
 	}
@@ -121,10 +138,7 @@ func (c *call) input(d *descriptor, iov []Range, off int64) int64 {
 	if d.file.random {
 		buf := c.p.buffer(n)
 		c.p.rng.fill(buf)
-		if e := c.scatter(iov, buf); e != 0 {
-			return fail(e)
-		}
-		return int64(n)
+		return c.deliverInput(iov, buf)
 	}
 	if n > 0 && off < 0 && !d.ready(unix.POLLIN) {
 		if d.file.nonblock {
@@ -152,10 +166,11 @@ func (c *call) input(d *descriptor, iov []Range, off int64) int64 {
 		return status(err)
 	}
 	c.acquireIn(d)
-	if e := c.scatter(iov, buf[:k]); e != 0 {
-		return fail(e)
+	r := c.deliverInput(iov, buf[:k])
+	if lost := int64(k) - max(r, 0); lost > 0 && off < 0 {
+		unix.Seek(d.host, -lost, unix.SEEK_CUR) // of files; what pipes gave is gone
 	}
-	return int64(k)
+	return r
 }
 
 // output writes iov to d; off < 0 means at the file's position.
