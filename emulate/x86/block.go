@@ -101,20 +101,18 @@ func (bc *BlockCache) Unbreak(pc uint64) {
 
 // dropAround drops the blocks that have pc among their instructions.
 func (bc *BlockCache) dropAround(pc uint64) {
-	for _, b := range bc.pages[pc>>pageShift] {
-		if b.dead {
-			continue
-		}
+	page := pc >> pageShift
+	bc.pages[page] = slices.DeleteFunc(bc.pages[page], func(b *block) bool {
 		for i := range b.ops {
-			if b.ops[i].pc == pc {
+			if !b.dead && b.ops[i].pc == pc {
 				bc.drop(b)
-				break
 			}
 		}
-	}
+		return b.dead
+	})
 }
 
-// drop makes b unreachable. The list of its page keeps it until Invalidate.
+// drop makes b unreachable. The lists of its pages may keep it until Invalidate.
 func (bc *BlockCache) drop(b *block) {
 	if b.dead {
 		return
