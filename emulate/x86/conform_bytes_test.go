@@ -10,9 +10,9 @@ import (
 // TestRandomBytesMatchProcessor decodes random bytes: any prefixes in any
 // order before any opcode. Whatever the decoder takes for an instruction is
 // executed on the processor as well, which must agree on its length, operands
-// and faults. RACESIM_CONFORM_BYTES is the number of tries (default 40000).
+// and faults. RACESIM_CONFORM_BYTES is the number of tries (default 20000).
 func TestRandomBytesMatchProcessor(t *testing.T) {
-	count, seed := envInt(t, "RACESIM_CONFORM_BYTES", 40000), envInt(t, "RACESIM_CONFORM_SEED", 1)
+	count, seed := envInt(t, "RACESIM_CONFORM_BYTES", 20000), envInt(t, "RACESIM_CONFORM_SEED", 1)
 	withNative(t, func(n *native) {
 		x, err := newConformer(n, int64(seed))
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 // TestSequencesMatchProcessor executes short runs of instructions, so that
 // lazy flags, dead flags and fused pairs meet what follows them, and faults in
 // the middle of a block leave the exact state. RACESIM_CONFORM_SEQ is the
-// number of runs (default 20000), RACESIM_CONFORM_SEED the seed.
+// number of runs (default 10000), RACESIM_CONFORM_SEED the seed.
 func TestSequencesMatchProcessor(t *testing.T) {
-	count, seed := envInt(t, "RACESIM_CONFORM_SEQ", 20000), envInt(t, "RACESIM_CONFORM_SEED", 1)
+	count, seed := envInt(t, "RACESIM_CONFORM_SEQ", 10000), envInt(t, "RACESIM_CONFORM_SEED", 1)
 	withNative(t, func(n *native) {
 		x, err := newConformer(n, int64(seed))
 		if err != nil {

@@ -396,10 +396,10 @@ func allForms(t testing.TB) []*form {
 
 // TestFormsMatchProcessor executes every form of the instruction table on the
 // real processor and in the emulator. RACESIM_CONFORM is the number of cases
-// per form (default 200), RACESIM_CONFORM_SEED the seed, RACESIM_CONFORM_ONLY a
+// per form (default 100), RACESIM_CONFORM_SEED the seed, RACESIM_CONFORM_ONLY a
 // regular expression for the names of the forms to execute.
 func TestFormsMatchProcessor(t *testing.T) {
-	count, seed := envInt(t, "RACESIM_CONFORM", 200), envInt(t, "RACESIM_CONFORM_SEED", 1)
+	count, seed := envInt(t, "RACESIM_CONFORM", 100), envInt(t, "RACESIM_CONFORM_SEED", 1)
 	only := regexp.MustCompile(os.Getenv("RACESIM_CONFORM_ONLY"))
 	withNative(t, func(n *native) {
 		x, err := newConformer(n, int64(seed))
