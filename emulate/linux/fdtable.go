@@ -14,6 +14,7 @@ type file struct {
 	reg      bool // regular file, directory or block device: never blocks
 	pipe     bool // writes of more than PIPE_BUF may block in the middle
 	outside  bool // the outside world can make it ready; the host may block
+	given    bool // one of the descriptors that the guest started with
 	nonblock bool // what the guest set as O_NONBLOCK
 	random   bool // /dev/urandom: bytes follow from the seed
 	// in and out are the channels that data comes from and goes to, for
@@ -60,6 +61,7 @@ func (ft *fdTable) inherit(p *Process, files ...*os.File) error {
 		}
 		d := p.describe(fd, f.Name())
 		d.outside = !d.reg
+		d.given = true
 		if fl, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil {
 			d.nonblock = fl&unix.O_NONBLOCK != 0
 		}
@@ -177,6 +179,32 @@ func (d *descriptor) ready(events int16) bool {
 	fds := []unix.PollFd{{Fd: int32(d.host), Events: events}}
 	n, err := unix.Poll(fds, 0)
 	return n > 0 || (err != nil && err != unix.EINTR)
+}
+
+// patience is how long the whole guest waits for a reader of its output, in
+// ms, before only the writing thread does.
+const patience = 1000
+
+// drained waits until the host takes more output to d. To wait here, with
+// every thread, makes a run independent of how fast its output is read.
+func (c *call) drained(d *descriptor) bool {
+	if d.ready(unix.POLLOUT) {
+		return true
+	}
+	if !d.file.given || d.file.nonblock {
+		return false
+	}
+	fds := []unix.PollFd{{Fd: int32(d.host), Events: unix.POLLOUT}}
+	for i := 0; i < patience/10; i++ {
+		n, err := unix.Poll(fds, 10)
+		if n > 0 || err != nil && err != unix.EINTR {
+			return true
+		}
+		if len(c.p.hostSignals) > 0 {
+			break
+		}
+	}
+	return false
 }
 
 // waitFD blocks the call until d may be ready. Interrupted, a transfer returns

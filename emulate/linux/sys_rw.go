@@ -185,7 +185,7 @@ func (c *call) output(d *descriptor, iov []Range, off int64) int64 {
 		if e != 0 {
 			return c.partial(fail(e))
 		}
-		if d.file.outside && !d.ready(unix.POLLOUT) {
+		if d.file.outside && !c.drained(d) {
 			if d.file.nonblock {
 				return c.partial(fail(unix.EAGAIN))
 			}
@@ -338,7 +338,7 @@ func sysSendfile(c *call) int64 {
 	if out == nil || in == nil {
 		return fail(unix.EBADF)
 	}
-	if out.file.outside && !out.ready(unix.POLLOUT) {
+	if out.file.outside && !c.drained(out) {
 		if out.file.nonblock {
 			return fail(unix.EAGAIN)
 		}
