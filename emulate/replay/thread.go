@@ -244,6 +244,9 @@ func (t *Thread) Ended() bool { return t.ended }
 // Stats returns what this Thread replayed since it was made.
 func (t *Thread) Stats() Stats { return t.stats }
 
+// Imports returns the number of lines that flowed in since the Thread was made.
+func (t *Thread) Imports() uint64 { return t.stats.Imports }
+
 // Observe makes w see all accesses to the lines in set, or all accesses if all
 // is set; set may be nil. Other lines keep their full speed; w may see some
 // accesses to them, too. A nil w ends it.

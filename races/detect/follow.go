@@ -34,6 +34,10 @@ type follower struct {
 	held  [2]races.Event
 	nheld int
 
+	seen    [seenSize]seen
+	gen     uint64 // of what was seen
+	imports uint64
+
 	// The place of the last access, which the next one is likely to share.
 	ctx   uint32
 	pc    uint64
@@ -100,7 +104,9 @@ func (p *Pass) births() error {
 	return nil
 }
 
+// add appends an event that isn't an access: something was synchronised.
 func (f *follower) add(e races.Event) {
+	f.gen++
 	e.Thread = f.tt.ID
 	f.b.events = append(f.b.events, e)
 }
@@ -155,6 +161,9 @@ func (f *follower) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
 		return v
 	}
+	if kind != x86.Update && !c.Atomic() && f.seenBefore(addr, size) {
+		return v
+	}
 	e := f.access(c, addr, size, races.Read, v)
 	if kind != x86.Update {
 		f.flush()
@@ -167,6 +176,39 @@ func (f *follower) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 	f.held[f.nheld] = e
 	f.nheld++
 	return v
+}
+
+// A seen entry says that the bytes of mask at granule (address >> 3) were
+// loaded already since the thread last synchronised or learnt anything.
+type seen struct {
+	granule, gen uint64
+	mask         uint8
+}
+
+const seenSize = 4096
+
+// seenBefore reports whether a load adds nothing to earlier ones: same bytes,
+// no synchronisation by this thread and no import in between, so it can't be
+// ordered otherwise or read what somebody else wrote meanwhile.
+func (f *follower) seenBefore(addr uint64, size int) bool {
+	if n := f.t.Imports(); n != f.imports {
+		f.imports = n
+		f.gen++
+	}
+	if addr&7+uint64(size) > 8 {
+		return false
+	}
+	m := uint8((1<<size - 1) << (addr & 7))
+	s := &f.seen[addr>>3%seenSize]
+	if s.granule != addr>>3 || s.gen != f.gen {
+		*s = seen{addr >> 3, f.gen, m}
+		return false
+	}
+	if s.mask&m == m {
+		return true
+	}
+	s.mask |= m
+	return false
 }
 
 // Store serves x86.Watcher.
@@ -195,6 +237,9 @@ func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v 
 		Addr: emulate.Addr(addr), N: uint64(size), PC: pc, Value: v, Count: f.t.Count()}
 	if c.Atomic() {
 		e.Flags |= races.Atomic
+	}
+	if e.Flags&races.Atomic != 0 {
+		f.gen++
 	}
 	return e
 }
