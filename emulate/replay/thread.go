@@ -43,6 +43,7 @@ type Thread struct {
 
 	observed *LineSet // lines without tags
 	all      bool     // no line gets a tag
+	watched  watched  // more lines without tags, see Watch
 
 	stats Stats
 	buf   []byte
