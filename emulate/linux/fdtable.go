@@ -185,13 +185,14 @@ func (d *descriptor) ready(events int16) bool {
 // ms, before only the writing thread does.
 const patience = 1000
 
-// drained waits until the host takes more output to d. To wait here, with
-// every thread, makes a run independent of how fast its output is read.
+// drained waits until the host takes more output to d, even if the guest would
+// rather get EAGAIN: when everybody waits here, a run doesn't depend on how
+// fast its output is read.
 func (c *call) drained(d *descriptor) bool {
 	if d.ready(unix.POLLOUT) {
 		return true
 	}
-	if !d.file.given || d.file.nonblock {
+	if !d.file.given {
 		return false
 	}
 	fds := []unix.PollFd{{Fd: int32(d.host), Events: unix.POLLOUT}}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -159,5 +160,47 @@ int main(void) {
 	}
 	if got := <-text; got != "1201\n" {
 		t.Errorf("the handler saw %q, want 12 and SI_USER", got)
+	}
+}
+
+func TestSlowReaderSameRun(t *testing.T) {
+	path, err := exec.LookPath("pigz")
+	if err != nil {
+		t.Skip("pigz isn't installed")
+	}
+	in := input(t, 600000)
+	null, _ := os.Open(os.DevNull)
+	defer null.Close()
+	var sums [2]string
+	for i, pause := range []time.Duration{0, 3 * time.Millisecond} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan bool)
+		go func() {
+			b := make([]byte, 20000)
+			for {
+				time.Sleep(pause)
+				if _, err := r.Read(b); err != nil {
+					close(done)
+					return
+				}
+			}
+		}()
+		h := newWitness()
+		p, err := New(Config{Path: path, Seed: 4, Stdin: null, Stdout: w}, h, []string{"pigz", "-p2", "-b128", "-kc", in}, guestEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		<-done
+		sums[i] = fmt.Sprintf("%x %d", h.h.Sum(nil), p.Instructions())
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("a slow reader changed the run:\n%s\n%s", sums[0], sums[1])
 	}
 }
