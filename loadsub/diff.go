@@ -2,6 +2,7 @@ package loadsub
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/racesim/racesim/emulate/overlay"
@@ -82,13 +83,22 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 			continue
 		}
 		for r := 0; r < 16; r++ {
-			if s.Live.Regs>>r&1 != 0 && r != 4 && want.Ends[i].Regs[r] != got.Ends[i].Regs[r] {
-				if add(Output{Name: regName(s, r), Want: number(want.Ends[i].Regs[r], 8), Got: number(got.Ends[i].Regs[r], 8)}) {
+			if r == 4 {
+				continue
+			}
+			wr, gr := pick(want.Ends[i].Regs[r], s.Live.GPR[r]), pick(got.Ends[i].Regs[r], s.Live.GPR[r])
+			if wr != gr {
+				size := 8
+				if s.Live.GPR[r] == 0x0f {
+					size = 4
+				}
+				if add(Output{Name: regName(s, r), Want: number(wr, size), Got: number(gr, size)}) {
 					return out
 				}
 			}
-			if s.Live.XMM>>r&1 != 0 && want.Ends[i].XMM[r] != got.Ends[i].XMM[r] {
-				if add(Output{Name: fmt.Sprintf("xmm%d", r), Want: fmt.Sprintf("%#x", want.Ends[i].XMM[r]), Got: fmt.Sprintf("%#x", got.Ends[i].XMM[r])}) {
+			wx, gx := pickXMM(want.Ends[i].XMM[r], s.Live.XMM[r]), pickXMM(got.Ends[i].XMM[r], s.Live.XMM[r])
+			if wx != gx {
+				if add(Output{Name: xmmName(s, r), Want: xmmText(wx, s.Live.XMM[r]), Got: xmmText(gx, s.Live.XMM[r])}) {
 					return out
 				}
 			}
@@ -106,7 +116,7 @@ func outlives(secs []*overlay.Section, addr uint64) bool {
 		if s.Live == nil || s.End == overlay.EndReturn {
 			return false
 		}
-		return s.Live.Mem[addr>>6]>>(addr&63)&1 != 0
+		return s.Live.Has(addr)
 	}
 	return true
 }
@@ -118,6 +128,41 @@ func regName(s *overlay.Section, r int) string {
 		return "the return value"
 	}
 	return regNames[r]
+}
+
+// xmmName is what register r is called at the end of a section.
+func xmmName(s *overlay.Section, r int) string {
+	if s.End == overlay.EndReturn && r == 0 {
+		return "the return value"
+	}
+	return fmt.Sprintf("xmm%d", r)
+}
+
+// xmmText prints the bytes of an XMM register that count: a double or a float
+// as a number.
+func xmmText(v [2]uint64, mask uint16) string {
+	switch mask {
+	case 0x00ff:
+		return fmt.Sprint(math.Float64frombits(v[0]))
+	case 0x000f:
+		return fmt.Sprint(math.Float32frombits(uint32(v[0])))
+	}
+	return fmt.Sprintf("%#x", v)
+}
+
+// pick keeps the bytes of v that mask has a bit for.
+func pick(v uint64, mask uint8) uint64 {
+	var keep uint64
+	for b := 0; b < 8; b++ {
+		if mask>>b&1 != 0 {
+			keep |= 0xff << (8 * b)
+		}
+	}
+	return v & keep
+}
+
+func pickXMM(v [2]uint64, mask uint16) [2]uint64 {
+	return [2]uint64{pick(v[0], uint8(mask)), pick(v[1], uint8(mask>>8))}
 }
 
 func nameOf(name func(uint64) string, addr uint64) string {

@@ -125,7 +125,7 @@ func Serialise(p Pair) *Serial {
 				least = d
 			}
 		}
-		if odd {
+		if odd && !p.retried(pre, r) {
 			s.Odd++
 			if s.FirstOdd == nil {
 				sch := sch
@@ -223,8 +223,10 @@ func (p Pair) preState() map[uint64]byte {
 	return pre
 }
 
-func (p Pair) start(pre map[uint64]byte) *overlay.Run {
-	r := overlay.New(p.A, p.B)
+func (p Pair) start(pre map[uint64]byte) *overlay.Run { return p.startOf(pre, p.A, p.B) }
+
+func (p Pair) startOf(pre map[uint64]byte, secs ...*overlay.Section) *overlay.Run {
+	r := overlay.New(secs...)
 	p.World.apply(r)
 	for addr, b := range pre {
 		r.SetByte(addr, b)

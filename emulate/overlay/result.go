@@ -107,3 +107,8 @@ func spans(lines map[uint64]uint64) []Span {
 	}
 	return out
 }
+
+// Part returns the result as far as it concerns participant i.
+func (r *Result) Part(i int) *Result {
+	return &Result{Ends: r.Ends[i : i+1], mem: r.mem, parts: r.parts[i : i+1], wrote: r.wrote[i : i+1]}
+}

@@ -107,17 +107,10 @@ type Section struct {
 	SP    uint64 // RSP at the entry of the frame: above it the caller's memory begins
 	// Exit is the state after the last recorded instruction.
 	Exit x86.State
-	// Live are the locations that the recorded continuation read before it
-	// wrote them; only these of the registers and of the own frame count as
-	// outputs. nil for EndReturn, where the ABI decides.
+	// Live are the locations whose values the recorded continuation used; only
+	// these of the registers and of the own frame count as outputs. nil if the
+	// section is not Complete.
 	Live *Live
-}
-
-// Live is a set of locations.
-type Live struct {
-	Regs uint32            // bit i: general register i
-	XMM  uint16            // bit i: XMM i
-	Mem  map[uint64]uint64 // line -> byte mask, within the own stack
 }
 
 // Steps returns the number of recorded instructions.

@@ -1,0 +1,298 @@
+package overlay
+
+import (
+	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// A RegSet is a set of bytes of registers.
+type RegSet struct {
+	GPR [16]uint8  // bit i: byte i
+	XMM [16]uint16 // bit i: byte i
+}
+
+// Live is a set of locations.
+type Live struct {
+	RegSet
+	mem  map[uint64]uint64 // line -> bytes of the own stack whose values are used
+	dead map[uint64]uint64 // line -> bytes that are overwritten first
+	// Bytes from lo to hi that are neither: the look-ahead ended before.
+	lo, hi uint64
+	open   bool
+}
+
+// Has reports whether a byte of the section's own stack is live. What the
+// look-ahead didn't settle, within the frame, is.
+func (l *Live) Has(addr uint64) bool {
+	n, bit := addr>>6, uint64(1)<<(addr&63)
+	if l.mem[n]&bit != 0 {
+		return true
+	}
+	return l.open && addr >= l.lo && addr < l.hi && l.dead[n]&bit == 0
+}
+
+// Bounds of the look-ahead, in instructions: while the section's frame is
+// there, and after it was left.
+const (
+	liveInside  = 20_000
+	liveOutside = 2_000
+)
+
+// A liveness follows the values that a section leaves behind through what the
+// thread executes next. Each byte of the registers and of the own stack has an
+// origin: the location that held the value when the section ended. Copying
+// moves origins; any other use makes them live. So saving and restoring a
+// register isn't a use of it.
+type liveness struct {
+	live  Live
+	reg   [128]uint64 // origins, 0: none
+	xmm   [256]uint64
+	lines map[uint64]*originLine
+	left  bool // the frame is gone
+	res   *RegSet
+}
+
+type originLine struct {
+	set uint64 // bytes with an entry
+	org [64]uint64
+}
+
+// lookAhead replays on from where u is, the end of s, and returns what is live
+// there.
+func lookAhead(u *replay.Thread, s *Section, res *RegSet) *Live {
+	l := &liveness{lines: map[uint64]*originLine{}, res: res,
+		live: Live{mem: map[uint64]uint64{}, dead: map[uint64]uint64{}, lo: s.Exit.R[x86.RSP] - redZone, hi: s.SP}}
+	for i := range l.reg {
+		l.reg[i] = LocReg + uint64(i)
+	}
+	for i := range l.xmm {
+		l.xmm[i] = LocXMM + uint64(i)
+	}
+	w := newStepper(u.Snapshot().NewThread())
+	if w.t.Ended() {
+		return &l.live
+	}
+	c := w.t.CPU()
+	outside := 0
+	for n := 0; ; n++ {
+		if !l.left && c.R[x86.RSP] > s.SP {
+			l.leave()
+		}
+		if l.left {
+			if outside++; outside > liveOutside || !l.pending() {
+				return &l.live
+			}
+		} else if n == liveInside {
+			l.unsettled()
+			return &l.live
+		}
+		st, err := w.one()
+		if st == nil || w.foreign {
+			l.unsettled()
+			return &l.live
+		}
+		l.apply(st, w)
+		if err != nil {
+			return &l.live
+		}
+	}
+}
+
+// redZone is how far below RSP a function may keep data (psABI 3.2.2), bytes.
+const redZone = 128
+
+// volatileRegs are the general registers that a call may change (psABI 3.2.1).
+var volatileRegs = []int{x86.RAX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.R8, x86.R9, x86.R10, x86.R11}
+
+// leave says that the function returns: its stack is dead, and of the
+// registers that belong to the callee only the result counts.
+func (l *liveness) leave() {
+	l.left = true
+	if l.res != nil {
+		for r, m := range l.res.GPR {
+			for b := 0; b < 8; b++ {
+				if m>>b&1 != 0 {
+					l.mark(l.reg[8*r+b])
+				}
+			}
+		}
+		for r, m := range l.res.XMM {
+			for b := 0; b < 16; b++ {
+				if m>>b&1 != 0 {
+					l.mark(l.xmm[16*r+b])
+				}
+			}
+		}
+	}
+	for _, r := range volatileRegs {
+		if l.res == nil && (r == x86.RAX || r == x86.RDX) {
+			continue
+		}
+		clear(l.reg[8*r : 8*r+8])
+	}
+	from := 0
+	if l.res == nil {
+		from = 32
+	}
+	clear(l.xmm[from:])
+}
+
+// pending reports whether any register still has the value that a section left
+// there and that isn't known to be used.
+func (l *liveness) pending() bool {
+	for _, o := range l.reg {
+		if o != 0 && !l.isLive(o) {
+			return true
+		}
+	}
+	for _, o := range l.xmm {
+		if o != 0 && !l.isLive(o) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *liveness) isLive(o uint64) bool {
+	switch {
+	case o >= LocXMM && o < LocXMM+256:
+		return l.live.XMM[(o-LocXMM)/16]>>((o-LocXMM)%16)&1 != 0
+	case o >= LocReg && o < LocReg+128:
+		return l.live.GPR[(o-LocReg)/8]>>((o-LocReg)%8)&1 != 0
+	}
+	return l.live.mem[o>>6]>>(o&63)&1 != 0
+}
+
+// unsettled ends the look-ahead while the frame is there: what is preserved
+// across calls and wasn't overwritten may be used later.
+func (l *liveness) unsettled() {
+	if l.left {
+		return
+	}
+	l.live.open = true
+	for _, r := range []int{x86.RBX, x86.RBP, x86.R12, x86.R13, x86.R14, x86.R15} {
+		for b := 0; b < 8; b++ {
+			if own := LocReg + uint64(8*r+b); l.reg[8*r+b] == own {
+				l.mark(own)
+			}
+		}
+	}
+}
+
+// mark makes an origin live.
+func (l *liveness) mark(o uint64) {
+	switch {
+	case o == 0:
+	case o >= LocXMM && o < LocXMM+256:
+		l.live.XMM[(o-LocXMM)/16] |= 1 << ((o - LocXMM) % 16)
+	case o >= LocReg && o < LocReg+128:
+		l.live.GPR[(o-LocReg)/8] |= 1 << ((o - LocReg) % 8)
+	case !l.left:
+		l.live.mem[o>>6] |= 1 << (o & 63)
+	}
+}
+
+// origin returns where the value at loc came from.
+func (l *liveness) origin(loc uint64) uint64 {
+	switch {
+	case loc >= LocXMM && loc < LocXMM+256:
+		return l.xmm[loc-LocXMM]
+	case loc >= LocReg && loc < LocReg+128:
+		return l.reg[loc-LocReg]
+	case loc >= l.live.hi || l.live.hi-loc > maxStack:
+		return 0
+	}
+	if x := l.lines[loc>>6]; x != nil && x.set>>(loc&63)&1 != 0 {
+		return x.org[loc&63]
+	}
+	if loc >= l.live.lo && !l.left {
+		return loc
+	}
+	return 0
+}
+
+// maxStack bounds what counts as the own stack, in bytes.
+const maxStack = 8 << 20
+
+// put says that loc now holds the value that origin o held, 0: another one.
+func (l *liveness) put(loc, o uint64) {
+	switch {
+	case loc >= LocXMM && loc < LocXMM+256:
+		l.xmm[loc-LocXMM] = o
+		return
+	case loc >= LocReg && loc < LocReg+128:
+		l.reg[loc-LocReg] = o
+		return
+	case loc >= LocReg:
+		return
+	case loc >= l.live.hi || l.live.hi-loc > maxStack:
+		l.mark(o) // it left the stack
+		return
+	}
+	x := l.lines[loc>>6]
+	if x == nil {
+		x = new(originLine)
+		l.lines[loc>>6] = x
+	}
+	if x.set>>(loc&63)&1 == 0 {
+		x.set |= 1 << (loc & 63)
+		if !l.left {
+			l.live.dead[loc>>6] |= 1 << (loc & 63)
+		}
+	}
+	x.org[loc&63] = o
+}
+
+// use makes what a location holds live.
+func (l *liveness) use(sp Span) {
+	for i := uint64(0); i < sp.N; i++ {
+		l.mark(l.origin(sp.Addr + i))
+	}
+}
+
+// apply follows one executed instruction.
+func (l *liveness) apply(st *Step, w *stepper) {
+	if st.Opaque {
+		for i := range l.reg {
+			l.mark(l.reg[i])
+		}
+		for i := range l.xmm {
+			l.mark(l.xmm[i])
+		}
+		return
+	}
+	st.Reads(func(sp Span, _ bool) { l.use(sp) })
+	if st.Call >= 0 {
+		for _, sp := range callArgs(w.nr) {
+			l.use(sp)
+		}
+		for _, sp := range w.reads {
+			l.use(sp)
+		}
+		for _, sp := range w.writes {
+			l.kill(sp)
+		}
+		l.kill(Span{LocReg + 8*x86.RAX, 8})
+	}
+	from, to, n := st.Copies()
+	var moved [64]uint64
+	var long []uint64
+	org := moved[:]
+	if n > uint64(len(moved)) {
+		long = make([]uint64, n)
+		org = long
+	}
+	for i := uint64(0); i < n; i++ {
+		org[i] = l.origin(from + i)
+	}
+	st.Writes(l.kill)
+	for i := uint64(0); i < n; i++ {
+		l.put(to+i, org[i])
+	}
+}
+
+func (l *liveness) kill(sp Span) {
+	for i := uint64(0); i < sp.N; i++ {
+		l.put(sp.Addr+i, 0)
+	}
+}
