@@ -140,6 +140,9 @@ func (as *AddressSpace) remap(old, oldN, newN uint64, flags int, fixed uint64) (
 		(flags&unix.MREMAP_FIXED != 0 && (flags&unix.MREMAP_MAYMOVE == 0 || fixed&pageMask != 0)) {
 		return 0, unix.EINVAL
 	}
+	if oldN > taskSize || newN > taskSize {
+		return 0, unix.ENOMEM
+	}
 	oldN, newN = up(oldN), up(newN)
 	if newN == 0 || oldN == 0 {
 		return 0, unix.EINVAL

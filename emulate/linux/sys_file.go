@@ -240,9 +240,11 @@ func sysFcntl(c *call) int64 {
 		return result(unix.FcntlInt(uintptr(d.host), cmd, int(arg)))
 	case unix.F_GETOWN:
 		return 0
-	default:
+	case unix.F_SETOWN, unix.F_SETSIG, unix.F_GETSIG, unix.F_SETLEASE, unix.F_GETLEASE, unix.F_NOTIFY,
+		unix.F_SETOWN_EX, unix.F_GETOWN_EX:
 		return c.refuse("command %d", cmd)
 	}
+	return fail(unix.EINVAL)
 }
 
 // lock does the record locks; struct flock is 32 bytes.
