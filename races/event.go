@@ -111,7 +111,14 @@ const (
 	LockExclusive LockMode = iota
 	LockShared             // one of many readers
 	LockTry                // exclusive, by an attempt that can't block: never the waiting side of a deadlock
+	LockTryShared          // one of many readers, by an attempt that can't block
 )
+
+// Blocks says whether taking a lock this way may wait.
+func (m LockMode) Blocks() bool { return m == LockExclusive || m == LockShared }
+
+// Shared says whether a lock taken this way keeps only writers out.
+func (m LockMode) Shared() bool { return m == LockShared || m == LockTryShared }
 
 // An Event is one thing that happened to a thread, in the order of the
 // recording. Which fields count depends on Op; the others are zero.
@@ -127,7 +134,7 @@ type Event struct {
 	Addr   emulate.Addr
 	N      uint64 // bytes
 	PC     uint64 // of the instruction
-	Value  uint64 // OpAccess: what was read, written or (update) left there; else see Op
+	Value  uint64 // OpAccess: what was read, written or (update) left there; OpLock: see LockEdge.Segment; else see Op
 	Count  emulate.Count
 }
 

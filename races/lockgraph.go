@@ -15,10 +15,12 @@ type LockSite struct {
 }
 
 // A LockEdge says that a thread took the lock To while it held From. Edges of
-// the same locks, thread and gates are one.
+// the same locks, modes, thread, gates and segment are one.
 type LockEdge struct {
 	From, To LockID
-	Mode     LockMode  // how To was taken the first time
+	Mode     LockMode  // how To was taken
+	HeldMode LockMode  // how From was held
+	Segment  uint64    // what the event that took To gave as its Value: a part of the thread's life
 	Held     LockSite  // where From had been taken, the first time
 	Taken    LockSite  // where To was taken then
 	Gates    LocksetID // the other locks held: they may make a cycle harmless
@@ -29,6 +31,8 @@ type edgeKey struct {
 	from, to LockID
 	thread   emulate.ThreadID
 	gates    LocksetID
+	shared   [2]bool // From, To
+	segment  uint64
 }
 
 // A LockGraph is the order in which threads took locks.
@@ -37,13 +41,13 @@ type LockGraph struct {
 	edges []*LockEdge
 }
 
-func (g *LockGraph) add(h *heldLock, to LockID, at LockSite, gates LocksetID, mode LockMode) {
-	k := edgeKey{h.lock, to, at.Thread, gates}
+func (g *LockGraph) add(h *heldLock, to LockID, at LockSite, gates LocksetID, mode LockMode, segment uint64) {
+	k := edgeKey{h.lock, to, at.Thread, gates, [2]bool{h.mode.Shared(), mode.Shared()}, segment}
 	if e := g.byKey[k]; e != nil {
 		e.Count++
 		return
 	}
-	e := &LockEdge{From: h.lock, To: to, Mode: mode, Held: h.at, Taken: at, Gates: gates, Count: 1}
+	e := &LockEdge{From: h.lock, To: to, Mode: mode, HeldMode: h.mode, Segment: segment, Held: h.at, Taken: at, Gates: gates, Count: 1}
 	g.byKey[k] = e
 	g.edges = append(g.edges, e)
 }

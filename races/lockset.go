@@ -18,6 +18,7 @@ type LocksetID uint32
 type heldLock struct {
 	lock  LockID
 	depth int // times taken
+	mode  LockMode
 	at    LockSite
 }
 
@@ -92,13 +93,13 @@ func (d *Detector) lock(t *thread, e *Event) {
 			return
 		}
 	}
-	if e.Mode != LockTry {
+	if e.Mode.Blocks() {
 		for i := range t.held {
 			h := &t.held[i]
-			d.locks.graph.add(h, id, site, d.locks.step(t.locks, h.lock, false), e.Mode)
+			d.locks.graph.add(h, id, site, d.locks.step(t.locks, h.lock, false), e.Mode, e.Value)
 		}
 	}
-	t.held = append(t.held, heldLock{id, 1, site})
+	t.held = append(t.held, heldLock{id, 1, e.Mode, site})
 	t.locks = d.locks.step(t.locks, id, true)
 }
 
