@@ -195,7 +195,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 			continue
 		}
 		for _, v := range values {
-			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Hold: true}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
 			if t.Spun {
 				return true
 			}
@@ -331,6 +331,7 @@ func (a *analysis) serial(r *report.Race, ev *classify.Evidence, s *loadsub.Seri
 	ev.NotSerialisable += s.Odd
 	ev.OrdersDiffer = ev.OrdersDiffer || s.OrdersDiffer
 	ev.Guarded = ev.Guarded || s.Waits
+	ev.RecordedOdd = ev.RecordedOdd || s.RecordedOdd
 	x := report.Experiment{Function: qa.String() + " against " + qb.String(), Mode: "simulate", Source: "interleaving", Outcome: "same"}
 	if s.OrdersDiffer {
 		x.Outcome = "different"
@@ -342,6 +343,9 @@ func (a *analysis) serial(r *report.Race, ev *classify.Evidence, s *loadsub.Seri
 		ev.NotSerialWhat = s.What
 		x.Outcome = "not-serialisable"
 		x.Detail = fmt.Sprintf("%d of %d interleavings; %v", s.Odd, s.Runs, *s.FirstOdd)
+		if s.RecordedOdd {
+			x.Detail = "as recorded; " + x.Detail
+		}
 	}
 	for _, o := range s.Outputs {
 		x.Outputs = append(x.Outputs, report.Output{Name: o.Name, Recorded: o.Want, Reemulated: o.Got})

@@ -1,7 +1,9 @@
 package loadsub
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
@@ -99,8 +101,13 @@ func Serialise(p Pair) *Serial {
 		ref = append(ref, ba)
 	}
 	s.OrdersDiffer = okAB != okBA || len(p.diff(ab, ba, 1)) > 0
-	if okAB != okBA {
-		s.Waits = ab.Ends[0].Outcome == overlay.Spun || ba.Ends[1].Outcome == overlay.Spun
+	for _, r := range []*overlay.Result{ab, ba} {
+		for _, e := range r.Ends {
+			s.Waits = s.Waits || e.Waited || e.Outcome == overlay.Spun
+		}
+	}
+	if odd := p.recordedOdd(ref); odd != nil {
+		s.RecordedOdd, s.Outputs, s.What = true, odd, sentence(odd)
 	}
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
@@ -128,9 +135,10 @@ func Serialise(p Pair) *Serial {
 		if odd && !p.retried(pre, r) {
 			s.Odd++
 			if s.FirstOdd == nil {
-				sch := sch
-				s.FirstOdd, s.Outputs = &sch, least
-				s.What = sentence(least)
+				s.FirstOdd = &sch
+				if !s.RecordedOdd {
+					s.Outputs, s.What = least, sentence(least)
+				}
 			}
 		}
 	}
@@ -267,6 +275,68 @@ func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
 	}
 	r.Settle(s.First)
 	return r.Result()
+}
+
+// overlapped reports whether each section had begun before the other ended.
+func (p Pair) overlapped() bool {
+	return p.A.Stop > p.A.Start && p.B.Stop > p.B.Start &&
+		p.Order(p.A.Thread, p.A.Start, p.B.Thread, p.B.Stop-1) && p.Order(p.B.Thread, p.B.Start, p.A.Thread, p.A.Stop-1)
+}
+
+// recordedOdd compares what was recorded with the serial orders, if the two
+// sections overlapped: the memory that both left behind and the registers that
+// matter. It returns the outputs that differ from the nearer order, nil if
+// one of the orders explains the recording.
+func (p Pair) recordedOdd(ref []*overlay.Result) []Output {
+	if !p.overlapped() {
+		return nil
+	}
+	secs := []*overlay.Section{p.A, p.B}
+	type last struct {
+		sec *overlay.Section
+		at  emulate.Count
+		b   byte
+	}
+	final := map[uint64]last{}
+	for _, sec := range secs {
+		for i := range sec.Accesses {
+			a := &sec.Accesses[i]
+			for k := uint64(0); a.Writes() && k < uint64(a.Size); k++ {
+				addr := p.World.canon(a.Addr + k)
+				if l, ok := final[addr]; !ok || p.Order(l.sec.Thread, l.at, sec.Thread, a.At) || l.sec == sec {
+					final[addr] = last{sec, a.At, byte(a.Value >> (8 * k))}
+				}
+			}
+		}
+	}
+	var least []Output
+	for _, q := range ref {
+		var d []Output
+		for addr, l := range final {
+			want, ok := q.Byte(addr)
+			counts := q.Wrote(0, addr) || q.Wrote(1, addr)
+			if ok && counts && want != l.b && outlives(secs, addr) {
+				base := addr &^ 3
+				w, _ := q.Uint(base, 4)
+				g := w
+				for i := uint64(0); i < 4; i++ {
+					if f, ok := final[base+i]; ok {
+						g = g&^(0xff<<(8*i)) | uint64(f.b)<<(8*i)
+					}
+				}
+				d = append(d, Output{Name: nameOf(p.World.Name, base), Addr: base, Want: number(w, 4), Got: number(g, 4)})
+			}
+		}
+		if len(d) == 0 {
+			return nil
+		}
+		slices.SortFunc(d, func(x, y Output) int { return cmp.Compare(x.Addr, y.Addr) })
+		d = slices.CompactFunc(d, func(x, y Output) bool { return x.Addr == y.Addr })
+		if least == nil || len(d) < len(least) {
+			least = d
+		}
+	}
+	return least
 }
 
 func reach(r *overlay.Run, part int, p Point) bool {

@@ -33,6 +33,9 @@ type Replacement struct {
 	// Correct: it undoes what somebody else did to the location during the
 	// section. Otherwise it simulates that somebody did.
 	Correct bool
+	// Hold: later changes of the location by others aren't seen either, as if
+	// they never came. It goes without saying for Correct.
+	Hold bool
 }
 
 // Replacements lists values for the load that is access number i of the
@@ -52,7 +55,7 @@ func Replacements(s *overlay.Section, i int, other uint64, ok bool) []Replacemen
 				return
 			}
 		}
-		out = append(out, Replacement{src, v, correct})
+		out = append(out, Replacement{Source: src, Value: v, Correct: correct})
 	}
 	if own, stored := lastOwnStore(s, i); stored {
 		add(FromOwnStore, own, true)
@@ -150,6 +153,10 @@ type World struct {
 	Canon func(addr uint64) uint64
 	// Elsewhere tells what other threads know of a line.
 	Elsewhere func(line uint64) (*[64]byte, uint64)
+	// Class says what kind of memory is at an address.
+	Class func(addr uint64, size int) Class
+	// Orderable says that atomic instructions access a location.
+	Orderable func(addr uint64, size int) bool
 }
 
 func (w World) apply(r *overlay.Run) {
@@ -235,7 +242,7 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	r := overlay.New(s)
 	o.apply(r)
 	r.Track(overlay.Span{Addr: load.Addr, N: uint64(load.Size)})
-	r.Inject(0, load.At, load.Addr, int(load.Size), rep.Value)
+	r.Inject(0, load.At, load.Addr, int(load.Size), rep.Value, rep.Correct || rep.Hold)
 	r.Go(0)
 	r.Settle(0)
 	t.Result = r.Result()

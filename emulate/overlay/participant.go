@@ -31,14 +31,6 @@ const (
 	ended
 )
 
-// An inject puts bytes on the overlay when a participant reaches a count.
-type inject struct {
-	at   emulate.Count
-	addr uint64
-	size int
-	val  uint64
-}
-
 // A participant executes one section within a Run.
 type participant struct {
 	sec   *Section
@@ -64,13 +56,14 @@ type participant struct {
 	half    bool          // …and its store too
 	paused  bool
 
-	calls    []Call
-	assumed  int    // reads served from later in the recording
-	executed uint64 // instructions
-	lastNew  uint64 // executed at the last store that changed foreign memory
-	polls    map[uint64]int
-	ret      uint64 // return address, 0 if unknown
-	quietSP  uint64 // RSP inside the quiet call under way, 0: none
+	calls     []Call
+	assumed   int    // reads served from later in the recording
+	executed  uint64 // instructions
+	lastNew   uint64 // executed at the last store that changed foreign memory
+	polls     map[uint64]int
+	waitedFor bool   // it spun on a tracked location until the other had moved
+	ret       uint64 // return address, 0 if unknown
+	quietSP   uint64 // RSP inside the quiet call under way, 0: none
 }
 
 // Call serves x86.CallSink.

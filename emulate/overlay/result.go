@@ -11,6 +11,7 @@ type End struct {
 	Diverged bool   // control flow left the recorded path
 	Where    string // where it did
 	Assumed  int    // reads served with values from later in the recording
+	Waited   bool   // it spun on a tracked location until the other had moved
 	Steps    uint64
 	RAX, RDX uint64
 	XMM0     [2]uint64
@@ -33,7 +34,7 @@ func (r *Run) Result() *Result {
 	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written}
 	for _, p := range r.parts {
 		c := p.cpu
-		e := End{Outcome: p.out, Detail: p.detail, Diverged: p.diverged, Where: p.where, Assumed: p.assumed,
+		e := End{Outcome: p.out, Detail: p.detail, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
 			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, XMM: c.X}
 		copy(e.Regs[:], c.R[:16])
 		res.Ends = append(res.Ends, e)

@@ -111,14 +111,6 @@ func (r *Run) Set(addr uint64, size int, v uint64) {
 // SetByte puts one byte at addr before anything runs.
 func (r *Run) SetByte(addr uint64, b byte) { r.mem.Set(r.canonAddr(addr), b) }
 
-// Inject puts the low size bytes of v at addr when participant part is about
-// to execute the instruction with count at. The bytes stay until a participant
-// overwrites them; what others wrote there in the recording is not seen.
-func (r *Run) Inject(part int, at emulate.Count, addr uint64, size int, v uint64) {
-	p := r.parts[part]
-	p.injects = append(p.injects, inject{at, addr, size, v})
-}
-
 // Racy names the bytes whose accesses are counted and can be paused before.
 func (r *Run) Racy(spans ...Span) { r.racy = r.canonSpans(spans) }
 
@@ -428,6 +420,7 @@ func (p *participant) overBudget() bool {
 	for _, q := range p.run.parts {
 		if q != p && q.phase != ended && p.executed < 2*budget {
 			p.phase = blocked
+			p.waitedFor = p.waitedFor || p.polled()
 			p.lastNew = p.executed // a fresh chance after the other has moved
 			p.polls = map[uint64]int{}
 			return true
@@ -451,15 +444,6 @@ func (p *participant) polled() bool {
 	return false
 }
 
-// applyInjects puts the replacements that are due on the overlay.
-func (p *participant) applyInjects() {
-	for _, in := range p.injects {
-		if uint64(in.at) == p.cpu.Count && p.cpu.Pending().Size == 0 {
-			p.run.Set(in.addr, in.size, in.val)
-		}
-	}
-}
-
 // applyInputs applies what is due before the next instruction. Once control
 // flow has left the recorded path nothing is due by count any more: what is
 // needed is looked for on demand.
@@ -480,6 +464,7 @@ func (p *participant) applyInputs() {
 		}
 		switch in.Kind {
 		case InImport:
+			p.foreign(in)
 			p.learn(in.Line, &in.Data, in.Foreign)
 		case InContext:
 			if in.State == nil {
