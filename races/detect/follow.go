@@ -17,9 +17,14 @@ const (
 	sysMunmap  = 11
 	sysMremap  = 25
 	sysMadvise = 28
+	sysExit    = 60
 )
 
 const madvDontneed = 4
+
+// signalFrame is the largest size of what the kernel puts on the stack for a
+// handler, in bytes: an rt_sigframe with the state of SSE registers.
+const signalFrame = 2048
 
 // A follower turns what one replayed thread does into events.
 type follower struct {
@@ -27,6 +32,7 @@ type follower struct {
 	tt    *ThreadTrack
 	t     *replay.Thread
 	calls *funcs.Tracker
+	watch *watch // nil without Checks
 	b     *batch
 
 	// A read-modify-write instruction is two accesses, its load being held
@@ -66,12 +72,14 @@ type birth struct {
 	id, parent emulate.ThreadID
 	min        uint64 // of its Start packet
 	sp         uint64
+	control    uint64 // FS base
 }
 
 // born emits what precedes a thread's first instruction, at the moment of its
 // creation: what its parent does later isn't ordered before it.
 func (p *Pass) born(b birth) []races.Event {
 	var out []races.Event
+	p.Threads[b.id].Control = b.control
 	if b.parent != 0 {
 		for _, m := range p.Session.Mappings(b.min) {
 			if uint64(m.Addr) <= b.sp && b.sp < uint64(m.Addr)+m.N {
@@ -92,7 +100,7 @@ func (p *Pass) births() error {
 		if err != nil {
 			return err
 		}
-		b := birth{id: id, min: t.Min(), sp: t.CPU().R[x86.RSP]}
+		b := birth{id: id, min: t.Min(), sp: t.CPU().R[x86.RSP], control: t.CPU().R[x86.RegFS]}
 		if st, err := p.Session.Reader().Cursor(uint32(id)).Next(); err == nil && st.Kind == traces.Start {
 			b.parent, b.min = emulate.ThreadID(st.Parent), st.Min
 		}
@@ -159,6 +167,9 @@ var lifecycle = map[string]bool{
 // Load serves x86.Watcher.
 func (f *follower) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
+		if f.watch != nil {
+			f.watch.access(addr, size, kind)
+		}
 		return v
 	}
 	if kind != x86.Update && !c.Atomic() && f.seenBefore(addr, size) {
@@ -214,6 +225,9 @@ func (f *follower) seenBefore(addr uint64, size int) bool {
 // Store serves x86.Watcher.
 func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
+		if f.watch != nil {
+			f.watch.access(addr, size, x86.Write)
+		}
 		return
 	}
 	e := f.access(c, addr, size, races.Write, v)
@@ -238,6 +252,9 @@ func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v 
 	if c.Atomic() {
 		e.Flags |= races.Atomic
 	}
+	if f.calls.InAllocator() {
+		e.Flags |= allocatorAccess
+	}
 	if e.Flags&races.Atomic != 0 {
 		f.gen++
 	}
@@ -257,6 +274,9 @@ func (f *follower) flush() {
 func (f *follower) Alloc(a funcs.Alloc) {
 	f.flush()
 	if a.Undo {
+		if f.watch != nil {
+			f.watch.alloc(&a)
+		}
 		return
 	}
 	e := races.Event{Op: races.OpAlloc, Addr: a.Addr, N: a.Size, Ctx: a.Node, PC: uint64(a.Site), Count: a.Count}
@@ -264,6 +284,9 @@ func (f *follower) Alloc(a funcs.Alloc) {
 		e.Flags |= races.Internal
 	}
 	f.add(e)
+	if f.watch != nil {
+		f.watch.alloc(&a)
+	}
 }
 
 // Free serves funcs.AllocSink.
@@ -274,6 +297,9 @@ func (f *follower) Free(a funcs.Free) {
 		e.Flags |= races.Internal
 	}
 	f.add(e)
+	if f.watch != nil {
+		f.watch.free(&a)
+	}
 }
 
 // packet turns an event of the replay into events of the detector.
@@ -295,6 +321,9 @@ func (f *follower) packet(ev *replay.Event) {
 		}
 		c := f.t.CPU()
 		f.calls.Push(c, f.rip, c.RIP, c.R[x86.RSP])
+		if f.watch != nil {
+			f.watch.written(c.R[x86.RSP], signalFrame)
+		}
 	}
 }
 
@@ -370,7 +399,11 @@ func (f *follower) ranges(rs []traces.Range, kind races.Kind, pl accessPlace) {
 	for _, r := range rs {
 		for a, end := r.Addr, r.Addr+r.N; a < end; {
 			stop := min((a|63)+1, end)
-			if f.p.lines == nil || f.p.lines.Has(a>>6) {
+			if !f.p.shared(a >> 6) {
+				if f.watch != nil {
+					f.watch.kernel(a, stop-a, kind == races.Write)
+				}
+			} else {
 				f.add(races.Event{Op: races.OpAccess, Kind: kind, Flags: pl.flags | races.Kernel, Scope: pl.scope,
 					Addr: emulate.Addr(a), N: stop - a, PC: f.call.pc, Ctx: f.calls.Node(), Count: f.t.Count()})
 			}

@@ -18,6 +18,7 @@ const (
 	roleTryShared          // …as a reader
 	roleUnlock             // gives it up
 	roleCondWait           // gives up the second argument while it waits, then takes it again
+	roleJoin               // waits for a thread's end; its first argument is the thread's control block (glibc)
 )
 
 // lockFuncs lists the functions that take and give up locks, by the symbols
@@ -33,6 +34,7 @@ var lockFuncs = []struct {
 	{roleTry, []string{"pthread_mutex_trylock", "__pthread_mutex_trylock", "pthread_rwlock_trywrlock", "__pthread_rwlock_trywrlock", "pthread_spin_trylock", "mtx_trylock"}},
 	{roleTryShared, []string{"pthread_rwlock_tryrdlock", "__pthread_rwlock_tryrdlock"}},
 	{roleUnlock, []string{"pthread_mutex_unlock", "__pthread_mutex_unlock", "pthread_rwlock_unlock", "__pthread_rwlock_unlock", "pthread_spin_unlock", "mtx_unlock"}},
+	{roleJoin, []string{"pthread_join", "__pthread_join", "pthread_tryjoin_np", "pthread_timedjoin_np", "pthread_clockjoin_np", "thrd_join"}},
 	{roleCondWait, []string{"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"}},
 }
 
@@ -93,11 +95,17 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 			continue
 		}
 		f.flush()
+		if l.role == roleJoin {
+			f.note(note{kind: noteJoin, addr: l.lock})
+			continue
+		}
 		a := t.Level(0)
 		e := races.Event{Op: races.OpLock, Addr: emulate.Addr(l.lock), PC: uint64(a.Site), Ctx: f.p.Tree.Node(a.Node).Parent, Count: count}
 		switch l.role {
-		case roleShared, roleTryShared:
+		case roleShared:
 			e.Mode = races.LockShared
+		case roleTryShared:
+			e.Mode = races.LockTryShared
 		case roleTry:
 			e.Mode = races.LockTry
 		}

@@ -27,12 +27,18 @@ type Pass struct {
 	Sync    []races.SyncVar // known beforehand
 	// Everything observes all lines, not only shared ones.
 	Everything bool
+	// Checks collects what checkers look at: Heap, and the ends of threads.
+	Checks bool
+	// NoRaces leaves accesses out of the detection.
+	NoRaces bool
 	// Marks is the number of places per thread, at most, from which Seek can
 	// start; 0 means 32.
 	Marks int
 
 	Detector *races.Detector
 	Threads  map[emulate.ThreadID]*ThreadTrack
+	Heap     *Heap // nil without Checks
+	Lives    *Lifetimes
 	// Cut says where the pass stopped early because the trace is incomplete.
 	Cut string
 
@@ -51,6 +57,13 @@ type ThreadTrack struct {
 	// Stack is the extent of its stack and thread control block, as mapped
 	// when it started (0: unknown).
 	Stack, StackEnd uint64
+	// End is the thread's last state, with Checks, and EndCalls its stack then.
+	End      *replay.Snapshot
+	EndCalls *funcs.Tracker
+	// Exited says that the thread ended itself, rather than the process it.
+	Exited bool
+	// Control is the address of its thread control block.
+	Control uint64
 }
 
 // A mark is a place to seek from.
@@ -63,6 +76,7 @@ type mark struct {
 // A batch is what one thread did in one slice.
 type batch struct {
 	events []races.Event
+	notes  []note
 	err    error
 }
 
@@ -84,6 +98,10 @@ func (p *Pass) Run(ctx context.Context) error {
 	}
 	p.Detector = races.New(races.Config{Sync: sync, Canon: p.canon()})
 	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
+	p.Lives = newLifetimes()
+	if p.Checks {
+		p.Heap = newHeap(p)
+	}
 
 	p.jumps = p.Tree.JumpTargets()
 	p.locks = lockEntries(p.Tree.Modules())
@@ -106,7 +124,7 @@ func (p *Pass) Run(ctx context.Context) error {
 	}
 	for _, b := range p.children[0] {
 		for _, e := range p.born(b) {
-			p.Detector.Feed(&e)
+			p.feed(&e)
 		}
 	}
 	for i := range sched {
@@ -120,20 +138,64 @@ func (p *Pass) Run(ctx context.Context) error {
 		if b == nil {
 			continue // the thread's stream ended before: the trace is cut off
 		}
-		for k := range b.events {
-			e := &b.events[k]
-			if e.Op == races.OpAccess && e.Scope == scopeByOwner {
-				p.attribute(e)
-			}
-			p.Detector.Feed(e)
-		}
+		p.merge(s.Thread, b)
 		if b.err != nil {
 			return b.err
 		}
-		b.events = b.events[:0]
+		b.events, b.notes = b.events[:0], b.notes[:0]
 		p.free.Put(b)
 	}
 	return nil
+}
+
+// merge takes in what a thread did in its next slice.
+func (p *Pass) merge(id emulate.ThreadID, b *batch) {
+	notes := b.notes
+	for k := range b.events {
+		for len(notes) > 0 && notes[0].at <= k {
+			p.remark(id, &notes[0])
+			notes = notes[1:]
+		}
+		p.feed(&b.events[k])
+	}
+	for i := range notes {
+		p.remark(id, &notes[i])
+	}
+}
+
+// remark takes in what isn't for the detector.
+func (p *Pass) remark(id emulate.ThreadID, n *note) {
+	if n.kind == noteJoin {
+		p.Lives.join(id, n.addr)
+	} else if p.Heap != nil {
+		p.Heap.note(id, n)
+	}
+}
+
+// feed gives an event to all who want it.
+func (p *Pass) feed(e *races.Event) {
+	switch e.Op {
+	case races.OpAccess:
+		if p.Heap != nil {
+			p.Heap.access(e)
+		}
+		if p.NoRaces {
+			return
+		}
+		e.Flags &^= allocatorAccess
+		if e.Scope == scopeByOwner {
+			p.attribute(e)
+		}
+	case races.OpThreadStart:
+		p.Lives.start(e.Thread, emulate.ThreadID(e.Value), p.Threads[e.Thread].Control)
+	case races.OpLock:
+		e.Value = p.Lives.Now(e.Thread)
+	case races.OpReset:
+		if p.Heap != nil {
+			p.Heap.reset(uint64(e.Addr), e.N)
+		}
+	}
+	p.Detector.Feed(e)
 }
 
 // scopeByOwner marks an access by a run-time function that counts as the
@@ -203,6 +265,9 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		return
 	}
 	f.t = t
+	if p.Checks {
+		f.watch = newWatch(f)
+	}
 	f.calls = funcs.NewTracker(p.Tree, tt.ID, f)
 	f.calls.Start(emulate.Addr(t.CPU().RIP), t.Count())
 	var entries []emulate.Addr
@@ -237,6 +302,9 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 				f.b.err = err
 			}
 			tt.Last = t.Count()
+			if p.Checks && f.b.err == nil {
+				tt.End, tt.EndCalls = t.Snapshot(), f.calls.Clone()
+			}
 			send(f.b)
 			return
 		}
@@ -256,6 +324,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 			f.b = p.batch()
 		case traces.Exit:
 			f.flush()
+			tt.Exited = f.call.nr == sysExit
 			f.add(races.Event{Op: races.OpThreadExit, Addr: emulate.Addr(ev.Packet.Addr)})
 		default:
 			f.packet(&ev)

@@ -1,0 +1,73 @@
+package detect
+
+import "github.com/racesim/racesim/emulate"
+
+// Lifetimes say which parts of threads' lives can't overlap in any schedule,
+// because of creation and join: those orders don't depend on timing.
+//
+// A thread's life has a segment for each stretch between creations and joins
+// that it makes. Segment numbers are unique in a recording, from 1.
+type Lifetimes struct {
+	segments []segment // by number
+	now      map[emulate.ThreadID]uint64
+	control  map[uint64]emulate.ThreadID // by address of the thread control block
+}
+
+// A segment knows of each thread which of its stretches came before: those
+// numbered up to the clock's value, counted from 1.
+type segment struct {
+	thread emulate.ThreadID
+	clock  map[emulate.ThreadID]uint32
+}
+
+func newLifetimes() *Lifetimes {
+	return &Lifetimes{segments: make([]segment, 1), now: map[emulate.ThreadID]uint64{}, control: map[uint64]emulate.ThreadID{}}
+}
+
+// Now returns the segment that a thread is in.
+func (l *Lifetimes) Now(id emulate.ThreadID) uint64 { return l.now[id] }
+
+// begin puts thread id in a new segment that comes after its own last one and
+// all in others.
+func (l *Lifetimes) begin(id emulate.ThreadID, others ...uint64) {
+	clock := map[emulate.ThreadID]uint32{}
+	for _, n := range append(others, l.now[id]) {
+		for t, c := range l.segments[n].clock {
+			clock[t] = max(clock[t], c)
+		}
+	}
+	clock[id]++
+	l.now[id] = uint64(len(l.segments))
+	l.segments = append(l.segments, segment{id, clock})
+}
+
+// start says that parent (0: none) created a thread with its control block at
+// the given address.
+func (l *Lifetimes) start(id, parent emulate.ThreadID, control uint64) {
+	l.begin(id, l.now[parent])
+	if parent != 0 {
+		l.begin(parent)
+	}
+	l.control[control] = id
+}
+
+// join says that a thread waited for the end of the thread with that control
+// block.
+func (l *Lifetimes) join(id emulate.ThreadID, control uint64) {
+	if u := l.control[control]; u != 0 && u != id {
+		l.begin(id, l.now[u])
+	}
+}
+
+// Concurrent says whether two segments can overlap.
+func (l *Lifetimes) Concurrent(a, b uint64) bool {
+	if a == 0 || b == 0 || a >= uint64(len(l.segments)) || b >= uint64(len(l.segments)) {
+		return true
+	}
+	return !l.before(a, b) && !l.before(b, a)
+}
+
+func (l *Lifetimes) before(a, b uint64) bool {
+	x := &l.segments[a]
+	return l.segments[b].clock[x.thread] >= x.clock[x.thread]
+}

@@ -1,0 +1,38 @@
+package detect
+
+import "github.com/racesim/racesim/emulate"
+
+// A noteKind says what a note is about.
+type noteKind uint8
+
+const (
+	_                 noteKind = iota
+	noteAlloc                  // a block of size bytes at addr; old is what a realloc kept
+	noteUnfree                 // a realloc failed: the block at addr wasn't freed
+	noteFree                   // the block at addr is no more
+	noteFreedAccess            // a suspicion: an access to freed memory
+	noteUnwrittenRead          // a suspicion: a read of memory that nobody wrote
+	noteWritten                // the kernel wrote size bytes at addr
+	noteJoin                   // the thread whose control block is at addr was joined
+)
+
+// A note is what a batch says beside its events, for the checkers. It comes
+// after the event with index at-1.
+type note struct {
+	at          int
+	kind        noteKind
+	zeroed, own bool // noteAlloc: its bytes count as written; it is the run-time's
+	skipped     bool // noteAlloc: its bytes count as written to save time
+	write       bool
+	addr, size  uint64
+	old         uint64
+	ctx         uint32
+	pc          uint64
+	count       emulate.Count
+}
+
+// note appends a note to the batch.
+func (f *follower) note(n note) {
+	n.at = len(f.b.events)
+	f.b.notes = append(f.b.notes, n)
+}
