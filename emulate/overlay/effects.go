@@ -3,6 +3,7 @@ package overlay
 import (
 	"strings"
 
+	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
 )
 
@@ -204,6 +205,7 @@ func (in *Insn) copy(info *x86.Info, refs []copyOperand) {
 // A Step is one executed instruction of a section.
 type Step struct {
 	*Insn
+	At emulate.Count
 	PC uint64
 	// mem has the memory operands in the order of Insn.mems.
 	mem [2]Span

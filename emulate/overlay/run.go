@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
 )
 

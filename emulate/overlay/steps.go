@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/traces"
@@ -49,7 +48,7 @@ func (w *stepper) one() (*Step, error) {
 		in = newInsn(t.Code(c, pc), pc)
 		w.insns[pc] = in
 	}
-	*s = Step{Insn: in, PC: pc, Call: -1}
+	*s = Step{Insn: in, At: t.Count(), PC: pc, Call: -1}
 	s.resolve(c)
 	if in.Branch == x86.BranchSyscall {
 		return s, w.syscall()
@@ -115,8 +114,7 @@ func callArgs(nr uint64) []Span {
 
 // A History is what a recorded section executed, in order.
 type History struct {
-	Start emulate.Count
-	Steps []Step // Steps[i] has count Start+i
+	Steps []Step
 	// CallReads and CallWrites have the memory that the kernel read and wrote,
 	// by index of the step.
 	CallReads, CallWrites map[int][]Span
@@ -126,7 +124,7 @@ type History struct {
 func CallArgs(nr int32) []Span { return callArgs(uint64(nr)) }
 
 // Trace executes the section again, instruction by instruction, at most max of
-// them; a longer section is an error.
+// them; a longer section is an error, and so is one that a signal interrupted.
 func (s *Section) Trace(max uint64) (*History, error) {
 	snap, ok := s.View.(*replay.Snapshot)
 	if !ok {
@@ -136,11 +134,14 @@ func (s *Section) Trace(max uint64) (*History, error) {
 		return nil, fmt.Errorf("overlay: %v: too long to step through, at most %d", s, max)
 	}
 	w := newStepper(snap.NewThread())
-	h := &History{Start: s.Start, Steps: make([]Step, 0, s.Steps()), CallReads: map[int][]Span{}, CallWrites: map[int][]Span{}}
+	h := &History{Steps: make([]Step, 0, s.Steps()), CallReads: map[int][]Span{}, CallWrites: map[int][]Span{}}
 	for w.t.Count() < s.Stop {
 		st, err := w.one()
 		if err != nil && !errors.Is(err, errEnded) && !errors.Is(err, io.EOF) {
 			return nil, err
+		}
+		if w.foreign {
+			return nil, fmt.Errorf("overlay: %v: a signal arrived within it", s)
 		}
 		if st != nil {
 			if st.Call >= 0 {
