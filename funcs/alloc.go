@@ -166,3 +166,7 @@ func (t *Tree) JumpTargets() []emulate.Addr {
 	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
 	return out
 }
+
+// InAllocator says whether an allocator function is under way, so that what
+// the thread does is the allocator's business.
+func (t *Tracker) InAllocator() bool { return t.hook >= 0 }
