@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"sort"
 
-	"github.com/racesim/racesim/checkers"
 	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
@@ -161,8 +160,12 @@ func (a *analysis) name(addr uint64) string {
 	return ""
 }
 
-// spins tests whether a race's reader does nothing but wait for the writer.
-func (a *analysis) spins(g *group) (races.SyncVar, bool) {
+// spins tests whether a race's reader does nothing but wait for the writer. It
+// returns the locations that the two lines hand to and fro in this way: all
+// those of the group, since elements of one array and members of one object are
+// waited for by the same code.
+func (a *analysis) spins(g *group) []races.SyncVar {
+	waits := false
 	for _, p := range g.pairs() {
 		load, store := &p.First, &p.Second
 		if load.Kind != races.Read {
@@ -172,10 +175,26 @@ func (a *analysis) spins(g *group) (races.SyncVar, bool) {
 			continue
 		}
 		if a.spinsAt(load, store) {
-			return races.SyncVar{Addr: load.Addr, Size: load.Size, Scope: races.ScopeUser}, true
+			waits = true
+			break
 		}
 	}
-	return races.SyncVar{}, false
+	if !waits {
+		return nil
+	}
+	var out []races.SyncVar
+	seen := map[emulate.Addr]bool{}
+	for _, c := range g.cands {
+		for _, p := range c.Samples {
+			for _, x := range []*races.Access{&p.First, &p.Second} {
+				if !seen[x.Addr] {
+					seen[x.Addr] = true
+					out = append(out, races.SyncVar{Addr: x.Addr, Size: x.Size, Scope: races.ScopeUser})
+				}
+			}
+		}
+	}
+	return out
 }
 
 func (a *analysis) spinsAt(load, store *races.Access) bool {
@@ -195,7 +214,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 			continue
 		}
 		for _, v := range values {
-			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Hold: true}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
 			if t.Spun {
 				return true
 			}
@@ -357,35 +376,4 @@ func (a *analysis) serial(r *report.Race, ev *classify.Evidence, s *loadsub.Seri
 		x.Detail += fmt.Sprintf("; the budget left out %d", s.Skipped)
 	}
 	r.Experiments = append(r.Experiments, x)
-}
-
-// facts collects what the checkers look at.
-func (a *analysis) facts() *checkers.Facts {
-	f := &checkers.Facts{Complete: a.t.Incomplete() == ""}
-	d := a.pass.Detector
-	for _, e := range d.LockGraph().Edges() {
-		f.Locks = append(f.Locks, a.lockEdge(e))
-	}
-	return f
-}
-
-func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
-	d := a.pass.Detector
-	x := checkers.LockEdge{From: uint64(d.LockAddr(e.From)), To: uint64(d.LockAddr(e.To)), Thread: uint32(e.Taken.Thread),
-		FromStack: a.frames(e.Held.Ctx, e.Held.PC), ToStack: a.frames(e.Taken.Ctx, e.Taken.PC)}
-	x.FromName, x.ToName = a.lockName(x.From), a.lockName(x.To)
-	for _, g := range d.Lockset(e.Gates) {
-		x.Gates = append(x.Gates, uint64(d.LockAddr(g)))
-	}
-	if t, _, err := a.pass.Seek(e.Taken.Thread, e.Taken.Count); err == nil {
-		x.Position = t.Position().String()
-	}
-	return x
-}
-
-func (a *analysis) lockName(addr uint64) string {
-	if n := a.name(addr); n != "" {
-		return n
-	}
-	return fmt.Sprintf("the lock at 0x%x", addr)
 }

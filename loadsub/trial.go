@@ -1,6 +1,7 @@
 package loadsub
 
 import (
+	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/x86"
 )
@@ -33,9 +34,9 @@ type Replacement struct {
 	// Correct: it undoes what somebody else did to the location during the
 	// section. Otherwise it simulates that somebody did.
 	Correct bool
-	// Hold: later changes of the location by others aren't seen either, as if
-	// they never came. It goes without saying for Correct.
-	Hold bool
+	// Freeze: others' changes of the location, and of what the section itself
+	// wrote, aren't seen, as if they never came.
+	Freeze bool
 }
 
 // Replacements lists values for the load that is access number i of the
@@ -216,21 +217,41 @@ func Faithful(s *overlay.Section, r *overlay.Result) []Output {
 			out = append(out, Output{Name: regNames[i], Want: number(s.Exit.R[i], 8), Got: number(v, 8)})
 		}
 	}
-	last := map[uint64]byte{}
-	for i := range s.Accesses {
-		a := &s.Accesses[i]
-		if a.Kind == x86.Write {
-			for b := uint64(0); b < uint64(a.Size); b++ {
-				last[a.Addr+b] = byte(a.Value >> (8 * b))
-			}
-		}
-	}
+	last := lastBytes(s)
 	for addr, want := range last {
 		if got, ok := r.Byte(addr); ok && got != want && r.Wrote(0, addr) {
 			out = append(out, Output{Name: nameOf(nil, addr), Addr: addr, Want: number(uint64(want), 1), Got: number(uint64(got), 1)})
 		}
 	}
 	return out
+}
+
+// lastBytes returns what the bytes that a section wrote held for it at its end:
+// its own last store, or what others wrote afterwards.
+func lastBytes(s *overlay.Section) map[uint64]byte {
+	last := map[uint64]byte{}
+	in := 0
+	foreign := func(until emulate.Count) {
+		for ; in < len(s.Inputs) && s.Inputs[in].At <= until; in++ {
+			x := &s.Inputs[in]
+			for i := uint64(0); x.Kind == overlay.InImport && i < 64; i++ {
+				if _, ok := last[x.Line<<6+i]; ok && x.Foreign>>i&1 != 0 {
+					last[x.Line<<6+i] = x.Data[i]
+				}
+			}
+		}
+	}
+	for i := range s.Accesses {
+		a := &s.Accesses[i]
+		foreign(a.At)
+		if a.Kind == x86.Write {
+			for b := uint64(0); b < uint64(a.Size); b++ {
+				last[a.Addr+b] = byte(a.Value >> (8 * b))
+			}
+		}
+	}
+	foreign(s.Stop - 1)
+	return last
 }
 
 // Try re-emulates the section with access i, a load, replaced, and compares it
@@ -242,7 +263,13 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	r := overlay.New(s)
 	o.apply(r)
 	r.Track(overlay.Span{Addr: load.Addr, N: uint64(load.Size)})
-	r.Inject(0, load.At, load.Addr, int(load.Size), rep.Value, rep.Correct || rep.Hold)
+	x := r.Inject(0, load.At, load.Addr, int(load.Size), rep.Value)
+	switch {
+	case rep.Freeze:
+		x.Freeze()
+	case rep.Correct:
+		x.Hold()
+	}
 	r.Go(0)
 	r.Settle(0)
 	t.Result = r.Result()

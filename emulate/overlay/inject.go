@@ -2,23 +2,32 @@ package overlay
 
 import "github.com/racesim/racesim/emulate"
 
-// An inject puts bytes on the overlay when a participant reaches a count.
-type inject struct {
-	at   emulate.Count
-	addr uint64
-	size int
-	val  uint64
-	hold bool
+// An Injected is a replacement: bytes that are put on the overlay when a
+// participant reaches a count.
+type Injected struct {
+	at           emulate.Count
+	addr         uint64
+	size         int
+	val          uint64
+	hold, freeze bool
 }
 
 // Inject puts the low size bytes of v at addr when participant part is about
 // to execute the instruction with count at. The bytes stay until a participant
-// overwrites them. With hold, what others wrote there in the recording
-// afterwards isn't seen either; without, it is.
-func (r *Run) Inject(part int, at emulate.Count, addr uint64, size int, v uint64, hold bool) {
+// overwrites them, or until the recording has a change by others.
+func (r *Run) Inject(part int, at emulate.Count, addr uint64, size int, v uint64) *Injected {
 	p := r.parts[part]
-	p.injects = append(p.injects, inject{at, addr, size, v, hold})
+	x := &Injected{at: at, addr: addr, size: size, val: v}
+	p.injects = append(p.injects, x)
+	return x
 }
+
+// Hold makes the bytes stay whatever others do to them.
+func (x *Injected) Hold() { x.hold = true }
+
+// Freeze makes them stay, and everything that the participant writes, too: as
+// if the others stood still.
+func (x *Injected) Freeze() { x.hold, x.freeze = true, true }
 
 // applyInjects puts the replacements that are due on the overlay.
 func (p *participant) applyInjects() {
@@ -44,6 +53,9 @@ func (p *participant) foreign(in *Input) {
 	_, drop := p.view(in.Line)
 	drop &= in.Foreign
 	for _, x := range p.injects {
+		if x.freeze {
+			return
+		}
 		for i := 0; x.hold && uint64(x.at) <= p.cpu.Count && i < x.size; i++ {
 			if a := x.addr + uint64(i); a>>6 == in.Line {
 				drop &^= 1 << (a & 63)

@@ -42,7 +42,7 @@ type participant struct {
 	nbuf  int
 
 	next     int // next Input
-	injects  []inject
+	injects  []*Injected
 	phase    phase
 	diverged bool
 	where    string // of the divergence
@@ -59,6 +59,8 @@ type participant struct {
 	calls     []Call
 	assumed   int    // reads served from later in the recording
 	executed  uint64 // instructions
+	resumed   uint64 // executed when it last began to run
+	waits     int    // times it was blocked
 	lastNew   uint64 // executed at the last store that changed foreign memory
 	polls     map[uint64]int
 	waitedFor bool   // it spun on a tracked location until the other had moved
