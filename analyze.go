@@ -177,16 +177,18 @@ func (a *analysis) recognise(groups []*group) int {
 		known[v.Addr] = true
 	}
 	for _, g := range groups {
-		v, ok := a.spins(g)
-		if !ok {
+		vars := a.spins(g)
+		if len(vars) == 0 {
 			continue
 		}
 		g.sync = true
 		a.synced = append(a.synced, a.synchronisation(g))
-		if !known[v.Addr] {
-			known[v.Addr] = true
-			a.sync = append(a.sync, v)
-			n++
+		for _, v := range vars {
+			if !known[v.Addr] {
+				known[v.Addr] = true
+				a.sync = append(a.sync, v)
+				n++
+			}
 		}
 	}
 	return n

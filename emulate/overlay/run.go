@@ -412,18 +412,24 @@ func (p *participant) overBudget() bool {
 	if budget == 0 {
 		budget = 4*p.sec.Steps() + 200_000
 	}
-	spin := p.executed-p.lastNew > 20_000 && p.polled() && p.diverged
-	if p.executed < budget && !spin {
-		return false
-	}
+	others := false
 	for _, q := range p.run.parts {
-		if q != p && q.phase != ended && p.executed < 2*budget {
+		others = others || q != p && q.phase != ended
+	}
+	used := p.executed - p.resumed
+	if others && p.executed-p.lastNew > 20_000 && p.diverged || used >= budget && others {
+		// It may be waiting for the other one.
+		if p.waits++; p.waits < 64 {
 			p.phase = blocked
 			p.waitedFor = p.waitedFor || p.polled()
-			p.lastNew = p.executed // a fresh chance after the other has moved
+			p.lastNew, p.resumed = p.executed, p.executed // a fresh chance after the other has moved
 			p.polls = map[uint64]int{}
 			return true
 		}
+	}
+	spin := p.executed-p.lastNew > 20_000 && p.polled() && p.diverged
+	if used < budget && !spin {
+		return false
 	}
 	if p.polled() && p.executed-p.lastNew > 10_000 {
 		p.end(Spun, "loops until the variable changes")
