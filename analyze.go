@@ -47,8 +47,11 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	// Detection and recognition of synchronisation, until nothing changes.
 	var groups []*group
 	for round := 1; ; round++ {
-		if err := a.detect(ctx); err != nil {
+		if err := a.detect(ctx, round == 1); err != nil {
 			return nil, err
+		}
+		if round == 1 {
+			a.rep.Findings = checkers.Run(a.facts(), o.Rules)
 		}
 		if o.CheckersOnly {
 			break
@@ -72,7 +75,6 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		}
 		a.rep.Races = append(a.rep.Races, a.synced...)
 	}
-	a.rep.Findings = checkers.Run(a.facts(), o.Rules)
 	for _, n := range a.ms.Notes() {
 		a.note("%s", n)
 	}
@@ -119,10 +121,10 @@ func (a *analysis) note(format string, args ...any) {
 	a.rep.Notes = append(a.rep.Notes, s)
 }
 
-// detect runs one pass.
-func (a *analysis) detect(ctx context.Context) error {
+// detect runs one pass, the first one with what the checkers need.
+func (a *analysis) detect(ctx context.Context, checks bool) error {
 	a.tree = funcs.NewTree(a.ms)
-	a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync}
+	a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly}
 	return a.pass.Run(ctx)
 }
 

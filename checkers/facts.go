@@ -8,8 +8,9 @@ type Facts struct {
 	// about what never happened.
 	Complete bool
 
-	// Lost are blocks that were still allocated at the end; Reachable says
-	// that a pointer to one was found in memory or registers.
+	// Lost are blocks that were still allocated at the end, united by the place
+	// of their allocation; Reachable says that a pointer to them was found in
+	// memory or registers.
 	Lost []Block
 
 	// Freed are accesses to blocks after they were freed.
@@ -22,9 +23,13 @@ type Facts struct {
 	Locks []LockEdge
 }
 
-// A Block is a piece of heap memory.
+// A Block is a piece of heap memory, or Count of them from one place; Size is
+// that of all.
 type Block struct {
 	Addr, Size  uint64
+	Count       int
+	HeldCount   int // blocks that only this one points to, and their bytes
+	HeldSize    uint64
 	Thread      uint32
 	Position    string
 	AllocatedAt []report.Frame
@@ -45,12 +50,15 @@ type BadAccess struct {
 
 // A LockEdge says that a thread acquired lock To while it held From.
 type LockEdge struct {
-	From, To   uint64
+	From, To   uint64 // identify locks
 	FromName   string
 	ToName     string
 	Thread     uint32
 	FromStack  []report.Frame // where From was acquired
 	ToStack    []report.Frame
+	FromShared bool // held, wanted, as one of many readers
+	ToShared   bool
+	Segment    uint64   // the part of the thread's life
 	Gates      []uint64 // other locks held at the time
 	Position   string
 	Concurrent func(o *LockEdge) bool // whether the two acquisitions may overlap; nil: yes

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"path/filepath"
 	"sort"
 
 	"github.com/racesim/racesim/report"
@@ -12,7 +13,8 @@ var leak = &Checker{
 	Title: "memory that is never freed and that nothing points to any more",
 	Text: "A heap block that is still allocated when the program ends, while no pointer to it is left in memory or " +
 		"registers, can't be freed by anybody. Blocks that something still points to are not reported unless the option " +
-		"reachable is 1. Blocks of one allocation site are one finding.",
+		"reachable is 1; of a lost structure, the block that nothing points to. Blocks of one allocation site are one " +
+		"finding. What the run-time allocates for itself doesn't count.",
 	Before:   "void f(void) { char *p = malloc(100); use(p); }",
 	After:    "void f(void) { char *p = malloc(100); use(p); free(p); }",
 	Severity: "warning",
@@ -25,9 +27,9 @@ var leak = &Checker{
 			return nil
 		}
 		type site struct {
-			first Block
-			n     int
-			bytes uint64
+			first       Block
+			n, held     int
+			bytes, more uint64
 		}
 		sites := map[string]*site{}
 		var order []string
@@ -42,8 +44,10 @@ var leak = &Checker{
 				sites[k] = s
 				order = append(order, k)
 			}
-			s.n++
+			s.n += b.Count
 			s.bytes += b.Size
+			s.held += b.HeldCount
+			s.more += b.HeldSize
 		}
 		var out []report.Finding
 		for _, k := range order {
@@ -54,6 +58,9 @@ var leak = &Checker{
 			what := "lost: nothing points to it any more"
 			if s.first.Reachable {
 				what = "still reachable at the end"
+			}
+			if s.held > 0 {
+				what += fmt.Sprintf("; only through them, %d bytes in %s could be reached", s.more, plural(s.held, "block"))
 			}
 			out = append(out, report.Finding{
 				Message: fmt.Sprintf("%d bytes in %s %s", s.bytes, plural(s.n, "block"), what),
@@ -68,7 +75,9 @@ var useAfterFree = &Checker{
 	ID:    "use-after-free",
 	Title: "access to a heap block after it was freed",
 	Text: "The bytes belong to the allocator, or already to another block's owner. Reported at the access; the block's " +
-		"allocation and release are named in the message. Only blocks that weren't handed out again in between are seen.",
+		"allocation and release are named in the message. Seen are blocks that weren't handed out again in between, up to " +
+		"16 KiB from their start; not seen is the use by a thread that alone touched the cache line, after another freed it. " +
+		"Run-time functions that were given the block count; ones that only read beyond a neighbour's end don't.",
 	Before:   "free(p); return p->n;",
 	After:    "int n = p->n; free(p); return n;",
 	Severity: "error",
@@ -88,7 +97,9 @@ var uninitialised = &Checker{
 	ID:    "uninitialised-read",
 	Title: "read of heap memory that nobody has written",
 	Text: "malloc doesn't clear memory: what is read is what an earlier owner left there. Whole accesses of up to 8 bytes " +
-		"in the program's own code count, of which no byte was written since the allocation; copies by the C library don't.",
+		"in the program's own code count, of which no byte was written since the allocation; copies by the C library don't. " +
+		"Each is tried out: it is reported if another value would have led the thread another way, to another address or " +
+		"to another system call within a short time. Looked at are the first 16 KiB of a block.",
 	Before:   "int *p = malloc(sizeof *p); return *p;",
 	After:    "int *p = calloc(1, sizeof *p); return *p;",
 	Severity: "warning",
@@ -105,7 +116,7 @@ func badAccesses(list []BadAccess, say func(*BadAccess) string) []report.Finding
 	var out []report.Finding
 	for i := range list {
 		a := &list[i]
-		k := stackKey(a.Stack)
+		k := place(a.Stack)
 		if seen[k] {
 			continue
 		}
@@ -131,7 +142,15 @@ func top(s []report.Frame) string {
 	if s[0].File == "" {
 		return s[0].Function
 	}
-	return fmt.Sprintf("%s:%d", s[0].File, s[0].Line)
+	return fmt.Sprintf("%s:%d", filepath.Base(s[0].File), s[0].Line)
+}
+
+// place identifies the innermost frame.
+func place(s []report.Frame) string {
+	if len(s) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s|%s|%d", s[0].Function, s[0].File, s[0].Line)
 }
 
 func plural(n int, what string) string {

@@ -13,47 +13,67 @@ var lockOrder = &Checker{
 	Title: "locks acquired in conflicting orders: a possible deadlock",
 	Text: "One thread acquires B while it holds A, another acquires A while it holds B; with the right timing both wait " +
 		"forever. Cycles of any length up to the option length are found (Bensalem and Havelund, \"Dynamic Deadlock " +
-		"Analysis\", 2005): the threads must differ, and cycles that a common gate lock protects don't count.",
+		"Analysis\", 2005): the threads must differ and be able to run at the same time (creation and join tell), " +
+		"readers don't wait for readers, attempts that can't block never wait, and cycles that a common gate lock " +
+		"protects don't count.",
 	Before:   "T1: lock(a); lock(b);   T2: lock(b); lock(a);",
 	After:    "T1: lock(a); lock(b);   T2: lock(a); lock(b);",
 	Severity: "error",
-	Options:  []Option{{"length", "longest cycle looked for, in locks", 4}},
+	Options:  []Option{{"length", "longest cycle looked for, in locks", 6}},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
-		next := map[uint64][]*LockEdge{}
+		s := cycleSearch{next: map[uint64][]*LockEdge{}, length: int(opt["length"]), seen: map[string]bool{}, steps: maxCycleSteps}
 		for i := range f.Locks {
 			e := &f.Locks[i]
-			next[e.From] = append(next[e.From], e)
-		}
-		seen := map[string]bool{}
-		var out []report.Finding
-		var walk func(path []*LockEdge)
-		walk = func(path []*LockEdge) {
-			if len(out) >= 100 {
-				return
-			}
-			last := path[len(path)-1]
-			if last.To == path[0].From {
-				if k := cycleKey(path); len(path) > 1 && !seen[k] {
-					seen[k] = true
-					out = append(out, cycleFinding(path))
-				}
-				return
-			}
-			if int64(len(path)) >= opt["length"] {
-				return
-			}
-			for _, e := range next[last.To] {
-				if compatible(path, e) {
-					walk(append(path[:len(path):len(path)], e))
-				}
-			}
+			s.next[e.From] = append(s.next[e.From], e)
 		}
 		for i := range f.Locks {
-			walk([]*LockEdge{&f.Locks[i]})
+			s.walk([]*LockEdge{&f.Locks[i]})
 		}
-		return out
+		return s.found
 	},
 }
+
+// Bounds of the search for cycles.
+const (
+	maxCycleSteps = 1 << 20
+	maxCycles     = 100
+)
+
+type cycleSearch struct {
+	next   map[uint64][]*LockEdge // by From
+	length int
+	seen   map[string]bool
+	found  []report.Finding
+	steps  int
+}
+
+// walk extends a path until it closes. A cycle begins with its smallest lock,
+// so that each is found once.
+func (s *cycleSearch) walk(path []*LockEdge) {
+	if s.steps--; s.steps < 0 || len(s.found) >= maxCycles {
+		return
+	}
+	last := path[len(path)-1]
+	if last.To == path[0].From {
+		if k := cycleKey(path); len(path) > 1 && !s.seen[k] && waits(last, path[0]) {
+			s.seen[k] = true
+			s.found = append(s.found, cycleFinding(path))
+		}
+		return
+	}
+	if len(path) >= s.length || last.To < path[0].From {
+		return
+	}
+	for _, e := range s.next[last.To] {
+		if waits(last, e) && compatible(path, e) {
+			s.walk(append(path[:len(path):len(path)], e))
+		}
+	}
+}
+
+// waits says whether the thread of e can wait for the lock that the thread of
+// o holds.
+func waits(e, o *LockEdge) bool { return !e.ToShared || !o.FromShared }
 
 // compatible reports whether e can wait at the same time as all of path:
 // another thread, another lock, no common gate.
@@ -76,16 +96,25 @@ func compatible(path []*LockEdge, e *LockEdge) bool {
 	return true
 }
 
+// cycleKey is the same for cycles that the same code makes with other locks.
 func cycleKey(path []*LockEdge) string {
 	var k []string
 	for _, e := range path {
-		k = append(k, fmt.Sprintf("%x>%x", e.From, e.To))
+		k = append(k, stackKey(e.ToStack))
 	}
 	sort.Strings(k)
-	return strings.Join(k, " ")
+	return strings.Join(k, "\n")
 }
 
+// cycleFinding begins with the acquisition that comes first in the source.
 func cycleFinding(path []*LockEdge) report.Finding {
+	first := 0
+	for i := range path {
+		if comesBefore(path[i].ToStack, path[first].ToStack) {
+			first = i
+		}
+	}
+	path = append(path[first:len(path):len(path)], path[:first]...)
 	var parts []string
 	for _, e := range path {
 		parts = append(parts, fmt.Sprintf("thread %d holds %s and acquires %s at %s", e.Thread, e.FromName, e.ToName, top(e.ToStack)))
@@ -94,4 +123,14 @@ func cycleFinding(path []*LockEdge) report.Finding {
 		Message: "possible deadlock: " + strings.Join(parts, "; "),
 		Thread:  path[0].Thread, Position: path[0].Position, Stack: path[0].ToStack,
 	}
+}
+
+func comesBefore(x, y []report.Frame) bool {
+	if len(x) == 0 || len(y) == 0 {
+		return len(x) > len(y)
+	}
+	if x[0].File != y[0].File {
+		return x[0].File < y[0].File
+	}
+	return x[0].Line < y[0].Line
 }

@@ -80,7 +80,15 @@ func TestEveryCheckerIsDocumented(t *testing.T) {
 
 func TestLockOrderCycle(t *testing.T) {
 	edge := func(th uint32, from, to uint64, gates ...uint64) LockEdge {
-		return LockEdge{Thread: th, From: from, To: to, Gates: gates}
+		return LockEdge{Thread: th, From: from, To: to, Gates: gates, ToStack: []report.Frame{{File: "x.c", Line: int(10*from + to)}}}
+	}
+	shared := func(e LockEdge) LockEdge {
+		e.FromShared, e.ToShared = true, true
+		return e
+	}
+	later := func(e LockEdge) LockEdge {
+		e.Concurrent = func(*LockEdge) bool { return false }
+		return e
 	}
 	for _, c := range []struct {
 		name  string
@@ -91,6 +99,9 @@ func TestLockOrderCycle(t *testing.T) {
 		{"same thread", []LockEdge{edge(1, 1, 2), edge(1, 2, 1)}, 0},
 		{"gate", []LockEdge{edge(1, 1, 2, 9), edge(2, 2, 1, 9)}, 0},
 		{"three", []LockEdge{edge(1, 1, 2), edge(2, 2, 3), edge(3, 3, 1)}, 1},
+		{"readers", []LockEdge{shared(edge(1, 1, 2)), shared(edge(2, 2, 1))}, 0},
+		{"a reader and a writer", []LockEdge{shared(edge(1, 1, 2)), edge(2, 2, 1)}, 1},
+		{"never at the same time", []LockEdge{later(edge(1, 1, 2)), edge(2, 2, 1)}, 0},
 		{"same order", []LockEdge{edge(1, 1, 2), edge(2, 1, 2)}, 0},
 	} {
 		if got := len(lockOrder.run(&Facts{Locks: c.edges}, map[string]int64{"length": 4})); got != c.want {

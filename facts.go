@@ -1,0 +1,168 @@
+package racesim
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/racesim/racesim/checkers"
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/races/detect"
+	"github.com/racesim/racesim/report"
+)
+
+// facts collects what the checkers look at, from a pass with Checks.
+func (a *analysis) facts() *checkers.Facts {
+	x := a.t.s.Exit()
+	f := &checkers.Facts{Complete: a.t.Incomplete() == "" && x != nil && x.Signal == 0}
+	d := a.pass.Detector
+	for _, e := range d.LockGraph().Edges() {
+		f.Locks = append(f.Locks, a.lockEdge(e))
+	}
+	h := a.pass.Heap
+	if f.Complete {
+		f.Lost = a.lost()
+	}
+	for i := range h.Freed {
+		if m := &h.Freed[i]; a.deliberate(m) {
+			f.Freed = append(f.Freed, a.badAccess(m))
+		}
+	}
+	f.Uninitialised = a.uninitialised(h.Unwritten)
+	if h.Skipped > 0 {
+		a.note("%d heap blocks weren't watched for reads of unwritten bytes, to save time", h.Skipped)
+	}
+	return f
+}
+
+// ownFrames renders a call path without the frames of the run-time and the
+// standard library that come before the program's own.
+func (a *analysis) ownFrames(ctx uint32, pc uint64) []report.Frame {
+	all := a.tree.Stack(ctx, emulate.Addr(pc))
+	first := 0
+	for first < len(all) && (all[first].Runtime || all[first].Library) {
+		first++
+	}
+	if first == len(all) {
+		first = 0
+	}
+	var out []report.Frame
+	for _, f := range all[first:] {
+		out = append(out, reportFrame(f))
+	}
+	return out
+}
+
+func (a *analysis) positionOf(t emulate.ThreadID, c emulate.Count) string {
+	if th, _, err := a.pass.Seek(t, c); err == nil {
+		return th.Position().String()
+	}
+	return ""
+}
+
+func (a *analysis) badAccess(m *detect.Misuse) checkers.BadAccess {
+	b := &m.Block
+	x := checkers.BadAccess{Addr: uint64(m.Addr), Size: m.Size, Write: m.Write, Thread: uint32(m.Thread), Position: a.positionOf(m.Thread, m.Count),
+		Stack: a.ownFrames(m.Ctx, m.PC),
+		Block: checkers.Block{Addr: uint64(b.Addr), Size: b.Size, Count: 1, Thread: uint32(b.Thread), AllocatedAt: a.ownFrames(b.Ctx, b.Site)}}
+	if b.Freed {
+		x.Block.FreedAt = a.ownFrames(b.FreeCtx, b.FreeSite)
+	}
+	return x
+}
+
+// argumentRegs are the registers of the first six arguments (System V ABI,
+// AMD64 supplement, 3.2.3), as indices of x86.CPU.R.
+var argumentRegs = [...]int{7, 6, 2, 1, 8, 9}
+
+// deliberate says whether an access to a freed block is the program's doing:
+// its own code's, or that of a run-time function that it gave the block to.
+// Functions that read strings in large pieces touch what lies next to them.
+func (a *analysis) deliberate(m *detect.Misuse) bool {
+	pl := a.tree.Place(m.Ctx, emulate.Addr(m.PC))
+	if pl.Category == 0 {
+		return true
+	}
+	if pl.User == 0 {
+		return false
+	}
+	_, calls, err := a.pass.Seek(m.Thread, m.Count)
+	if err != nil {
+		return false
+	}
+	level := -1 // of the run-time function that the program called
+	for i := 0; i < calls.Depth(); i++ {
+		act := calls.Level(i)
+		if act.Node == pl.User {
+			break
+		}
+		level = i
+	}
+	if level < 0 || level == calls.Depth()-1 {
+		return false
+	}
+	act := calls.Level(level)
+	t, _, err := a.pass.Seek(m.Thread, act.Count)
+	if err != nil {
+		return false
+	}
+	in := func(v uint64) bool { return v >= uint64(m.Block.Addr) && v < uint64(m.Block.Addr)+m.Block.Size }
+	fn := a.ms.FuncAt(act.Entry)
+	for _, r := range argumentRegs {
+		v := t.CPU().R[r]
+		if in(v) {
+			return true
+		}
+		// Objects of the C++ library point to their memory.
+		if fn != nil && fn.Module.Kind == funcs.ModCxx {
+			for o := uint64(0); o < 32; o += 8 {
+				if p, ok := readWord(t.Memory().Read, v+o); ok && in(p) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func readWord(read func(uint64, []byte) int, addr uint64) (v uint64, ok bool) {
+	var b [8]byte
+	if addr%8 != 0 || read(addr, b[:]) != len(b) {
+		return 0, false
+	}
+	for i, x := range b {
+		v |= uint64(x) << (8 * i)
+	}
+	return v, true
+}
+
+func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
+	d := a.pass.Detector
+	x := checkers.LockEdge{From: uint64(e.From), To: uint64(e.To), Thread: uint32(e.Taken.Thread),
+		FromShared: e.HeldMode.Shared(), ToShared: e.Mode.Shared(), Segment: e.Segment,
+		FromStack: a.ownFrames(e.Held.Ctx, e.Held.PC), ToStack: a.ownFrames(e.Taken.Ctx, e.Taken.PC),
+		FromName: a.lockName(uint64(d.LockAddr(e.From))), ToName: a.lockName(uint64(d.LockAddr(e.To)))}
+	lives := a.pass.Lives
+	x.Concurrent = func(o *checkers.LockEdge) bool { return lives.Concurrent(e.Segment, o.Segment) }
+	for _, g := range d.Lockset(e.Gates) {
+		x.Gates = append(x.Gates, uint64(g))
+	}
+	x.Position = a.positionOf(e.Taken.Thread, e.Taken.Count)
+	return x
+}
+
+func (a *analysis) lockName(addr uint64) string {
+	if v, ok := a.ms.VarAt(emulate.Addr(addr)); ok {
+		// Without the members that a mutex is made of.
+		n := v.Path
+		for _, inner := range []string{".__data", "._M_", ".super", ".std::"} {
+			n, _, _ = strings.Cut(n, inner)
+		}
+		return n
+	}
+	if n := a.name(addr); n != "" {
+		return n
+	}
+	return fmt.Sprintf("the lock at 0x%x", addr)
+}
