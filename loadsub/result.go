@@ -6,9 +6,9 @@ import (
 	"github.com/racesim/racesim/funcs"
 )
 
-// resultRegs returns the bytes of registers in which f returns its result
+// ResultRegs returns the bytes of registers in which f returns its result
 // (psABI 3.2.3), none for void; nil if its type isn't known.
-func resultRegs(ms *funcs.Modules, f *funcs.Func) *overlay.RegSet {
+func ResultRegs(ms *funcs.Modules, f *funcs.Func) *overlay.RegSet {
 	if f == nil {
 		return nil
 	}

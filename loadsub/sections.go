@@ -67,7 +67,7 @@ func Places(seek Seeker, ms *funcs.Modules, id emulate.ThreadID, count emulate.C
 		}
 		for _, p := range ps {
 			p.Depth = level
-			p.Goal.Result = resultRegs(ms, f)
+			p.Goal.Result = ResultRegs(ms, f)
 			if len(out) < max {
 				out = append(out, p)
 			}

@@ -118,8 +118,11 @@ type taint struct {
 	lines map[uint64]*[64]outputs
 }
 
-// output returns the bit of a new output.
+// output returns the bit of an output.
 func (t *taint) output(name string) outputs {
+	if i := slices.Index(t.names, name); i >= 0 {
+		return 1 << i
+	}
 	if len(t.names) == maxNamed {
 		return others
 	}
@@ -130,7 +133,7 @@ func (t *taint) output(name string) outputs {
 func (t *taint) namesOf(o outputs) []string {
 	var out []string
 	for i, n := range t.names {
-		if o>>i&1 != 0 && !slices.Contains(out, n) {
+		if o>>i&1 != 0 {
 			out = append(out, n)
 		}
 	}
@@ -186,7 +189,7 @@ func (t *taint) clear(sp overlay.Span) {
 }
 
 // outputs marks what is an output at the section's end: live registers, and
-// memory that outlives the section, by words of 8 bytes.
+// memory that outlives the section, by words of 4 bytes.
 func (t *taint) outputs(h *overlay.History) {
 	s := t.sec
 	if s.Live != nil {
@@ -228,10 +231,10 @@ func (t *taint) outputs(h *overlay.History) {
 					continue
 				}
 				c := t.w.canon(a)
-				o := words[c>>3]
+				o := words[c>>2]
 				if o == 0 {
-					o = t.output(nameOf(t.w.Name, a&^7))
-					words[c>>3] = o
+					o = t.output(nameOf(t.w.Name, a&^3))
+					words[c>>2] = o
 				}
 				*t.at(a, true) |= o
 			}
