@@ -38,10 +38,11 @@ type Config struct {
 	Protocol *Protocol // nil: MESI
 }
 
-// DefaultConfig returns a machine of that many units, with caches as big as
-// today's: 64 KiB for each unit and 16 MiB for all.
+// DefaultConfig returns a machine of that many units, with a private cache of
+// 256 KiB for each (today's first and part of the second level) and 16 MiB for
+// all.
 func DefaultConfig(cores int) Config {
-	return Config{Cores: cores, L1: Geometry{64 << 10, 8}, LLC: Geometry{16 << 20, 16}, Protocol: MESI}
+	return Config{Cores: cores, L1: Geometry{256 << 10, 8}, LLC: Geometry{16 << 20, 16}, Protocol: MESI}
 }
 
 // Check says what is wrong with the configuration.
