@@ -54,8 +54,11 @@ int main(void) {
 	pthread_t t;
 	pthread_create(&t, 0, work, 0);
 	raise(SIGUSR1);
-	for (int i = 0; i < 4; i++)
-		pthread_kill(t, SIGUSR1), usleep(100);
+	for (int i = 2; i <= 5; i++) {
+		pthread_kill(t, SIGUSR1);
+		while (count < i)
+			usleep(10);
+	}
 	pthread_join(t, 0);
 	printf("%d\n", count);
 	fflush(stdout);
