@@ -110,6 +110,10 @@ var runtimeTable = []runtimeRow{
 	{"omp_get_thread_num omp_get_num_threads omp_get_max_threads omp_get_wtime omp_get_wtick omp_get_num_procs omp_set_num_threads omp_get_level omp_in_parallel omp_get_dynamic omp_set_dynamic omp_get_nested omp_set_nested omp_get_schedule omp_set_schedule omp_get_thread_limit omp_get_team_num omp_get_num_teams omp_get_cancellation", Internal, NoAlloc, "settings of the run-time"},
 }
 
+// streamBuffers are the functions of glibc that allocate the buffer of a
+// stream: it is the stream's, whichever function was the first to need it.
+var streamBuffers = map[string]bool{"_IO_file_doallocate": true, "_IO_wfile_doallocate": true, "_IO_default_doallocate": true}
+
 // A prefixRow classifies symbols by how they begin.
 type prefixRow struct {
 	prefix string

@@ -238,6 +238,9 @@ func TestAccessesAreAttributed(t *testing.T) {
 	}
 	p := tree.Child(inMain, site, fn("printf").Entry)
 	check("printf", p, fn("printf").Entry, MemoryFn, inMain, site, "printf")
+	if b := tree.Child(p, fn("printf").Entry+1, fn("_IO_file_doallocate").Entry); !tree.Class(b).Own() || tree.Class(p).Own() {
+		t.Errorf("the buffer of a stream is the user's, or what printf is given is not")
+	}
 	check("malloc in printf", tree.Child(p, fn("printf").Entry, malloc.Entry), malloc.Entry, Allocator, inMain, site, "printf")
 	q := tree.Child(inMain, site, fn("qsort").Entry)
 	cmp := tree.Child(q, fn("qsort").Entry+1, fn("counter").Entry)
