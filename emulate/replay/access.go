@@ -41,7 +41,7 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		x86.Raise(&s)
 	}
 	tag := !t.all && (t.observed == nil || !t.observed.Has(line)) && !t.watched.has(line) && (t.fault == nil || t.fault.line != line)
-	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%256] != 0 || t.q.len() == 0 {
+	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.q.len() == 0 {
 		if !t.takeImport(line) && (pg == nil || pg.known>>(line&lineInPage)&1 == 0) {
 			t.unknown(line, write)
 		}

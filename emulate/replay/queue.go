@@ -26,12 +26,15 @@ type waiting struct {
 
 const noLine = ^uint64(0)
 
+// lineCounts is the length of queue.lines, a power of two, many times queueSize.
+const lineCounts = 4096
+
 // A queue is a ring of waiting packets.
 type queue struct {
 	head, tail uint // of the ring; tail-head packets wait
 	ring       [queueSize]waiting
 	// lines counts the waiting imports by the low bits of their lines.
-	lines [256]uint16
+	lines [lineCounts]uint16
 }
 
 func (q *queue) len() uint       { return q.tail - q.head }
@@ -44,7 +47,7 @@ func (q *queue) push(p *traces.Packet) {
 	w.count = p.Count
 	if p.Kind == traces.Import {
 		w.line, w.data = p.Line, *p.Data
-		q.lines[p.Line%256]++
+		q.lines[p.Line%lineCounts]++
 	} else {
 		w.line, w.min = noLine, p.Min
 	}
@@ -53,14 +56,14 @@ func (q *queue) push(p *traces.Packet) {
 
 func (q *queue) pop() {
 	if w := q.front(); w.line != noLine {
-		q.lines[w.line%256]--
+		q.lines[w.line%lineCounts]--
 	}
 	q.head++
 }
 
 // waits says whether an import of line waits.
 func (q *queue) waits(line uint64) bool {
-	if q.lines[line%256] == 0 {
+	if q.lines[line%lineCounts] == 0 {
 		return false
 	}
 	for i := q.head; i != q.tail; i++ {
@@ -69,6 +72,12 @@ func (q *queue) waits(line uint64) bool {
 		}
 	}
 	return false
+}
+
+// clear makes q empty.
+func (q *queue) clear() {
+	q.head, q.tail = 0, 0
+	clear(q.lines[:])
 }
 
 // copyTo makes d equal to q.

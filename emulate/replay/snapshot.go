@@ -62,7 +62,7 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.mem = s.mem.share()
 	t.cur = s.cur.Clone()
 	t.p, t.old = t.cur.Packet(), s.old
-	t.q.head, t.q.tail, t.q.lines = 0, 0, [256]uint16{}
+	t.q.clear()
 	if s.q != nil {
 		s.q.copyTo(&t.q)
 	}

@@ -152,7 +152,7 @@ func (t *Thread) StartAt(n int) error {
 	}
 	t.win.Clear()
 	t.mem.Forget()
-	t.q.head, t.q.tail, t.q.lines = 0, 0, [256]uint16{}
+	t.q.clear()
 	t.order, t.orderOK, t.nondet, t.fault, t.inCall, t.ended, t.err = 0, true, nil, nil, false, false, nil
 	if len(t.s.recodes) > 0 {
 		t.forgetCode()
