@@ -109,10 +109,10 @@ func framePlaces(seek Seeker, f *funcs.Func, id emulate.ThreadID, count emulate.
 		return nil, err
 	}
 	if head, start, ok := w.loop(); ok {
-		return []Place{{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP)}}}, nil
+		return []Place{{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}}}, nil
 	}
 	if count-fr.Count <= maxFunction {
-		return []Place{{Func: f, Start: fr.Count, Goal: overlay.Goal{End: overlay.EndReturn, SP: uint64(fr.SP)}}}, nil
+		return []Place{{Func: f, Start: fr.Count, Goal: overlay.Goal{End: overlay.EndReturn, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}}}, nil
 	}
 	return nil, nil
 }

@@ -18,9 +18,13 @@ type Goal struct {
 	SP    uint64        // RSP at the entry of the frame, when it points to the return address
 	Count emulate.Count // EndCount: one past the last instruction
 
+	// Lo and Hi bound the code of the function whose frame it is; 0 if unknown.
+	Lo, Hi uint64
 	// Result are the registers in which the function whose frame it is returns
 	// its result, if its type is known; empty for void, nil if unknown.
 	Result *RegSet
+	// NoLive saves the look-ahead: Section.Live stays nil.
+	NoLive bool
 
 	MaxSteps    uint64 // 0: 2,000,000
 	MaxAccesses int    // 0: 1,000,000
@@ -56,8 +60,8 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 	err := w.run(g)
 	s.Stop, s.Exit = u.Count(), c.State()
 	s.Complete = err == nil && w.ended && !w.full
-	if s.Complete {
-		s.Live = lookAhead(u, s, g.Result)
+	if s.Complete && !g.NoLive {
+		s.Live = lookAhead(u, s, &g)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, errTooLong) {
 		err = nil

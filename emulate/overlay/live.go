@@ -34,7 +34,7 @@ func (l *Live) Has(addr uint64) bool {
 // Bounds of the look-ahead, in instructions: while the section's frame is
 // there, and after it was left.
 const (
-	liveInside  = 20_000
+	liveInside  = 10_000
 	liveOutside = 2_000
 )
 
@@ -49,6 +49,8 @@ type liveness struct {
 	xmm   [256]uint64
 	lines map[uint64]*originLine
 	left  bool // the frame is gone
+	s     *Section
+	g     *Goal
 	res   *RegSet
 }
 
@@ -59,8 +61,8 @@ type originLine struct {
 
 // lookAhead replays on from where u is, the end of s, and returns what is live
 // there.
-func lookAhead(u *replay.Thread, s *Section, res *RegSet) *Live {
-	l := &liveness{lines: map[uint64]*originLine{}, res: res,
+func lookAhead(u *replay.Thread, s *Section, g *Goal) *Live {
+	l := &liveness{lines: map[uint64]*originLine{}, res: g.Result, s: s, g: g,
 		live: Live{mem: map[uint64]uint64{}, dead: map[uint64]uint64{}, lo: s.Exit.R[x86.RSP] - redZone, hi: s.SP}}
 	for i := range l.reg {
 		l.reg[i] = LocReg + uint64(i)
@@ -163,20 +165,52 @@ func (l *liveness) isLive(o uint64) bool {
 	return l.live.mem[o>>6]>>(o&63)&1 != 0
 }
 
-// unsettled ends the look-ahead while the frame is there: what is preserved
-// across calls and wasn't overwritten may be used later.
+// unsettled ends the look-ahead while the frame is there. Registers that were
+// neither used nor overwritten so far are live if some path of the function
+// reads them; if its code can't be followed, those that calls preserve are.
 func (l *liveness) unsettled() {
 	if l.left {
 		return
 	}
 	l.live.open = true
-	for _, r := range []int{x86.RBX, x86.RBP, x86.R12, x86.R13, x86.R14, x86.R15} {
-		for b := 0; b < 8; b++ {
-			if own := LocReg + uint64(8*r+b); l.reg[8*r+b] == own {
+	keep := regMask(0)
+	for _, r := range []uint8{x86.RBX, x86.RBP, x86.R12, x86.R13, x86.R14, x86.R15} {
+		keep |= gprBit(r)
+	}
+	if l.s.End == EndLoop && l.g.Hi > l.g.Lo {
+		if m, ok := staticLive(l.s.View.Code, l.g.Lo, l.g.Hi, l.s.Exit.RIP, l.result()); ok {
+			keep = m
+		}
+	}
+	for r := uint8(0); r < 16; r++ {
+		for b := 0; b < 8 && keep&gprBit(r) != 0; b++ {
+			if own := LocReg + uint64(8*int(r)+b); l.reg[8*int(r)+b] == own {
+				l.mark(own)
+			}
+		}
+		for b := 0; b < 16 && keep&xmmBit(r) != 0; b++ {
+			if own := LocXMM + uint64(16*int(r)+b); l.xmm[16*int(r)+b] == own {
 				l.mark(own)
 			}
 		}
 	}
+}
+
+// result returns the registers in which the function returns its result.
+func (l *liveness) result() regMask {
+	if l.res == nil {
+		return gprBit(x86.RAX)
+	}
+	var m regMask
+	for r := range l.res.GPR {
+		if l.res.GPR[r] != 0 {
+			m |= gprBit(uint8(r))
+		}
+		if l.res.XMM[r] != 0 {
+			m |= xmmBit(uint8(r))
+		}
+	}
+	return m
 }
 
 // mark makes an origin live.
