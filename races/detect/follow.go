@@ -50,6 +50,8 @@ type follower struct {
 	place accessPlace
 
 	lockCalls []lockCall
+	strings   []stringCall
+	entries   map[emulate.Addr]entry
 
 	rip uint64 // before the packet that is being applied
 
@@ -166,6 +168,17 @@ var lifecycle = map[string]bool{
 
 // Load serves x86.Watcher.
 func (f *follower) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
+	if len(f.strings) > 0 && kind == x86.Read {
+		a, n, ok := f.cut(addr, size)
+		if ok {
+			f.load(c, a, n, kind, v>>(8*(a-addr))&(^uint64(0)>>(64-8*n)))
+		}
+		return v
+	}
+	return f.load(c, addr, size, kind, v)
+}
+
+func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
 		if f.watch != nil {
 			f.watch.access(addr, size, kind)

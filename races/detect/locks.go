@@ -63,16 +63,12 @@ type lockCall struct {
 
 // Enter serves funcs.InstanceSink.
 func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
-	l := lockCall{depth: t.Depth(), lock: c.R[x86.RDI]}
-	a := t.Level(0)
-	if l.role = f.p.locks[a.Entry]; l.role == 0 {
-		// Through a stub.
-		if fn := f.p.Tree.Modules().FuncAt(a.Entry); fn != nil && fn.PLT {
-			if x := f.p.Tree.Modules().Exported(fn.Linkage); x != nil {
-				l.role = f.p.locks[x.Entry]
-			}
-		}
+	e := f.entry(t.Level(0).Entry)
+	if e.str != nil {
+		f.enterString(e.str, t.Depth(), c)
+		return
 	}
+	l := lockCall{depth: t.Depth(), role: e.lock, lock: c.R[x86.RDI]}
 	if l.role == roleCondWait {
 		l.lock = c.R[x86.RSI]
 	}
@@ -85,6 +81,9 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 
 // Leave serves funcs.InstanceSink.
 func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, returned bool) {
+	for n := len(f.strings); n > 0 && f.strings[n-1].depth >= t.Depth(); n-- {
+		f.strings = f.strings[:n-1]
+	}
 	for n := len(f.lockCalls); n > 0 && f.lockCalls[n-1].depth >= t.Depth(); n-- {
 		l := f.lockCalls[n-1]
 		f.lockCalls = f.lockCalls[:n-1]

@@ -46,6 +46,7 @@ type Pass struct {
 	children map[emulate.ThreadID][]birth // by parent
 	jumps    []emulate.Addr
 	locks    map[emulate.Addr]lockRole
+	strings  map[emulate.Addr]*stringRole
 	free     sync.Pool
 }
 
@@ -105,6 +106,7 @@ func (p *Pass) Run(ctx context.Context) error {
 
 	p.jumps = p.Tree.JumpTargets()
 	p.locks = lockEntries(p.Tree.Modules())
+	p.strings = stringEntries(p.Tree.Modules())
 
 	if err := p.births(); err != nil {
 		return err
@@ -272,6 +274,9 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	f.calls.Start(emulate.Addr(t.CPU().RIP), t.Count())
 	var entries []emulate.Addr
 	for a := range p.locks {
+		entries = append(entries, a)
+	}
+	for a := range p.strings {
 		entries = append(entries, a)
 	}
 	f.calls.Watch(entries, f)
