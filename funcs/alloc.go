@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"sort"
+	"strings"
 	"unsafe"
 
 	"github.com/racesim/racesim/emulate"
@@ -139,21 +140,27 @@ func (t *Tree) JumpTargets() []emulate.Addr {
 	}
 	found := map[emulate.Addr]bool{}
 	for _, m := range t.ms.All() {
-		if m.obj == nil || m.Kind == ModLibc || m.Kind == ModCxx {
-			continue // their allocator calls are inside an allocator or the run-time's own
+		if m.obj == nil || m.Kind == ModLibc {
+			continue // what it allocates and frees that way is its own
 		}
 		s := m.symbols()
 		for i := range s.recs {
 			if s.recs[i].plt {
 				continue
 			}
-			if m.Static {
-				if f := m.funcOf(s, i); f.Runtime && !f.Library {
-					continue
-				}
+			f := m.funcOf(s, i)
+			if m.Static && f.Runtime && !f.Library && !strings.HasPrefix(f.Linkage, "_Z") {
+				continue
 			}
-			for _, j := range t.tailJumps(m.funcOf(s, i)) {
-				if r, _ := t.ms.Runtime(j.to); r.Alloc != NoAlloc {
+			if r, _ := t.ms.Runtime(f); r.Alloc != NoAlloc {
+				continue // operator delete ends in a jump to free
+			}
+			for _, j := range t.tailJumps(f) {
+				r, _ := t.ms.Runtime(j.to)
+				if m.Kind == ModCxx && r.Alloc != RoleDelete && r.Alloc != RoleDeleteArray {
+					continue // that memory is its own; strings and containers are the program's
+				}
+				if r.Alloc != NoAlloc {
 					found[j.to.Entry] = true
 				}
 			}
