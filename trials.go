@@ -20,18 +20,17 @@ func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Sect
 	if i < 0 {
 		return
 	}
-	var reps []loadsub.Replacement
-	if other.Addr == side.Addr && other.Size == side.Size {
-		reps = loadsub.Replacements(s, i, other.Value, other.Kind == races.Write || other.Kind == races.Update)
-	} else {
-		reps = loadsub.Replacements(s, i, 0, false)
+	var c loadsub.Choices
+	if other.Addr == side.Addr && other.Size == side.Size && (other.Kind == races.Write || other.Kind == races.Update) {
+		c.Other, c.OtherOK = other.Value, true
 	}
 	frame := a.frame(side)
 	for _, l := range a.o.Loads {
 		if l.Line == frame.Line && filepath.Base(l.File) == filepath.Base(frame.File) {
-			reps = append(reps, loadsub.Replacement{Source: loadsub.FromUser, Value: l.Value})
+			c.User = append(c.User, l.Value)
 		}
 	}
+	reps := loadsub.Replacements(s, i, c)
 	opt := loadsub.Options{World: a.world(side.Thread, side.Count)}
 	ref := loadsub.Reference(s, opt)
 	if bad := loadsub.Faithful(s, ref); len(bad) > 0 {

@@ -107,6 +107,9 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 	return out
 }
 
+// Outlives reports whether a byte that a section wrote is an output of it.
+func Outlives(s *overlay.Section, addr uint64) bool { return outlives([]*overlay.Section{s}, addr) }
+
 // outlives reports whether a byte is an output: not in a dead part of a stack.
 func outlives(secs []*overlay.Section, addr uint64) bool {
 	for _, s := range secs {

@@ -29,7 +29,7 @@ func figure5(t *testing.T, function, variable string, recordedValue uint64, sour
 				if bad := loadsub.Faithful(s, ref); len(bad) > 0 {
 					t.Fatalf("re-emulation without a change: %+v", bad)
 				}
-				reps := loadsub.Replacements(s, i, 0, false)
+				reps := loadsub.Replacements(s, i, loadsub.Choices{})
 				if len(reps) == 0 || reps[0].Source != source || reps[0].Value != value || !reps[0].Correct {
 					t.Fatalf("replacements %+v, want %s %d to correct", reps, source, value)
 				}

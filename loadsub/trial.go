@@ -1,6 +1,8 @@
 package loadsub
 
 import (
+	"math/rand/v2"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/x86"
@@ -39,10 +41,25 @@ type Replacement struct {
 	Freeze bool
 }
 
+// Choices are where replacement values can come from, beside the section
+// itself.
+type Choices struct {
+	// Other is what the racing store of another thread writes.
+	Other   uint64
+	OtherOK bool
+	// Seen counts the values that the same load read elsewhere.
+	Seen map[uint64]int
+	// User are values that the user asked for.
+	User []uint64
+	// Seed, if not 0, asks for a random value; the same seed gives the same.
+	Seed uint64
+}
+
 // Replacements lists values for the load that is access number i of the
-// section, different from the recorded one, most telling first. other, if
-// ok, is what the racing store of another thread writes.
-func Replacements(s *overlay.Section, i int, other uint64, ok bool) []Replacement {
+// section, different from the recorded one, most telling first: what undoes
+// the interference of others, what others store, typical and atypical values
+// of the same load, random ones, the user's.
+func Replacements(s *overlay.Section, i int, c Choices) []Replacement {
 	load := &s.Accesses[i]
 	mask := valueMask(int(load.Size))
 	var out []Replacement
@@ -63,10 +80,54 @@ func Replacements(s *overlay.Section, i int, other uint64, ok bool) []Replacemen
 	} else if entry, known := atEntry(s, i); known {
 		add(FromEntry, entry, true)
 	}
-	if ok {
-		add(FromOther, other, false)
+	if c.OtherOK {
+		add(FromOther, c.Other, false)
+	}
+	if v, ok := typical(c.Seen); ok {
+		add(FromTypical, v, true)
+	}
+	if v, ok := atypical(c.Seen); ok {
+		add(FromAtypical, v, false)
+	}
+	if c.Seed != 0 {
+		add(FromRandom, rand.New(rand.NewPCG(c.Seed, uint64(load.At))).Uint64(), false)
+	}
+	for _, v := range c.User {
+		add(FromUser, v, false)
 	}
 	return out
+}
+
+// minSeen is the number of readings below which nothing is typical.
+const minSeen = 6
+
+// typical returns the most frequent value, if at least a quarter of the
+// readings gave it.
+func typical(seen map[uint64]int) (uint64, bool) {
+	total, best, times := 0, uint64(0), 0
+	for v, n := range seen {
+		total += n
+		if n > times || n == times && v < best {
+			best, times = v, n
+		}
+	}
+	return best, total >= minSeen && 4*times >= total
+}
+
+// atypical returns the rarest value, if few readings gave it and others are
+// frequent.
+func atypical(seen map[uint64]int) (uint64, bool) {
+	total, rare, times := 0, uint64(0), 0
+	for v, n := range seen {
+		total += n
+		if times == 0 || n < times || n == times && v < rare {
+			rare, times = v, n
+		}
+	}
+	if _, ok := typical(seen); !ok {
+		return 0, false
+	}
+	return rare, 10*times <= total
 }
 
 func valueMask(size int) uint64 {
