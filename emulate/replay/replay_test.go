@@ -363,3 +363,82 @@ func TestMappingsAndModules(t *testing.T) {
 		t.Errorf("exit %+v", e)
 	}
 }
+
+func TestTraceCutAnywhereReplaysUpToThere(t *testing.T) {
+	path, _, res := recorded(t, record.Config{Seed: 2, Slice: 500, HashEvery: 1000, KeyFrameEvery: 50000}, guest(t, "threads"))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.ttd")
+	last := uint64(0)
+	for i := 1; i <= 40; i++ {
+		if err := os.WriteFile(cut, whole[:len(whole)*i/41], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := traces.Open(cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := replay.Open(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.Verify(context.Background(), 2, nil)
+		if err != nil {
+			t.Errorf("cut at %d of %d bytes: %v", len(whole)*i/41, len(whole), err)
+		}
+		if _, err := s.Schedule(); err != nil {
+			t.Errorf("cut at %d of %d bytes: %v", len(whole)*i/41, len(whole), err)
+		}
+		last = v.Instructions
+		r.Close()
+	}
+	if last < res.Instructions/2 {
+		t.Errorf("of %d instructions, %d are left", res.Instructions, last)
+	}
+}
+
+func TestUnsupportedInstructionLeavesAReadableTrace(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "avx.c")
+	os.WriteFile(src, []byte(`
+		#include <stdio.h>
+		int main(void) {
+			for (volatile int i = 0; i < 100000; i++);
+			__asm__ volatile("vaddps %ymm0, %ymm0, %ymm0");
+			return 0;
+		}`), 0o666)
+	bin := src + ".out"
+	if b, err := exec.Command("gcc", "-o", bin, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	path := filepath.Join(t.TempDir(), "t.ttd")
+	_, err := record.Run(context.Background(), record.Config{Output: path, Argv: []string{bin}})
+	var e *record.Error
+	if !errors.As(err, &e) || e.Position.Thread != 1 || !strings.Contains(err.Error(), "c5 fc 58 c0") {
+		t.Fatalf("error %v, expected one that names thread 1 and the bytes c5 fc 58 c0", err)
+	}
+	s := open(t, path)
+	if v := verify(t, s); v.Instructions < 100000 || s.Exit() != nil || s.Shared() == nil {
+		t.Errorf("replayed %+v, exit %+v, shared %v", v, s.Exit(), s.Shared())
+	}
+}
+
+func TestCancelledRecordingIsReadable(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "loop.c")
+	os.WriteFile(src, []byte(`int main(void) { for (;;); }`), 0o666)
+	bin := src + ".out"
+	if b, err := exec.Command("gcc", "-o", bin, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	path := filepath.Join(t.TempDir(), "t.ttd")
+	res, err := record.Run(ctx, record.Config{Output: path, Argv: []string{bin}})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("error %v, expected that the deadline is exceeded", err)
+	}
+	if v := verify(t, open(t, path)); v.Instructions != res.Instructions {
+		t.Errorf("replayed %d instructions, recorded %d", v.Instructions, res.Instructions)
+	}
+}

@@ -115,7 +115,7 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.exit = &Exit{Status: int(p.Status), Signal: int(p.Signo), Total: p.Total}
 		}
 	}
-	if haveShared && s.exit != nil {
+	if haveShared && r.Incomplete() == "" {
 		s.shared = NewLineSet(lines)
 	}
 	sort.SliceStable(s.recodes, func(i, j int) bool { return s.recodes[i].min < s.recodes[j].min })
@@ -206,8 +206,9 @@ type Slice struct {
 	End      uint64 // of the event that ended it; the thread's last one if it never did
 }
 
-// Schedule returns all slices in the order in which they were executed. The
-// first call reads the whole trace.
+// Schedule returns all slices in the order in which they were executed; of an
+// incomplete trace, those that began before the cut in every stream. The first
+// call reads the whole trace.
 func (s *Session) Schedule() ([]Slice, error) {
 	s.schedOnce.Do(func() { s.schedule, s.schedErr = s.readSchedule() })
 	return s.schedule, s.schedErr
@@ -227,7 +228,7 @@ func (s *Session) readSchedule() ([]Slice, error) {
 				return nil, err
 			}
 			switch {
-			case p.Kind == traces.Switch && p.In:
+			case p.Kind == traces.Switch && p.In && p.Min <= s.r.SafeMin():
 				if open != nil {
 					return nil, fmt.Errorf("replay: thread %d gets a unit at count %d, min %d, while it has one", id, p.Count, p.Min)
 				}

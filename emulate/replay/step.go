@@ -186,8 +186,16 @@ func (t *Thread) run(n uint64) (*x86.Stop, error) {
 	case x86.StopSyscall:
 		return nil, t.diverged(t.nextPacket(), "system call %d", t.cpu.R[0])
 	}
+	if t.s.r.Incomplete() != "" && stop.Kind == x86.StopFault && stop.Vector == x86.VecPF && stop.Code&fetchFault != 0 {
+		// The page of code was written after the cut.
+		return nil, t.fail(io.EOF)
+	}
 	return nil, t.diverged(t.nextPacket(), "%s", describeStop(&stop))
 }
+
+// fetchFault is the bit of a page fault's error code for instruction fetches
+// (Intel SDM volume 3, 4.7).
+const fetchFault = 16
 
 // checkDue says whether what was due at an earlier instruction happened.
 func (t *Thread) checkDue() error {
