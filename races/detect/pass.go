@@ -65,6 +65,8 @@ type ThreadTrack struct {
 	Exited bool
 	// Control is the address of its thread control block.
 	Control uint64
+
+	kernel map[uint64]struct{} // pages that its system calls wrote to
 }
 
 // A mark is a place to seek from.
@@ -146,6 +148,23 @@ func (p *Pass) Run(ctx context.Context) error {
 		}
 		b.events, b.notes = b.events[:0], b.notes[:0]
 		p.free.Put(b)
+	}
+	// What is left are ends that the process's end brought.
+	for _, id := range p.Session.Threads() {
+		for {
+			select {
+			case b, more := <-feeds[id]:
+				if b != nil && b.err != nil {
+					return b.err
+				}
+				if more {
+					continue
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			break
+		}
 	}
 	return nil
 }
