@@ -82,9 +82,40 @@ func (p *Process) describe(fd int, path string) *file {
 			f.pipe = true
 		}
 	}
-	f.in = p.newChannel()
+	if f.reg {
+		f.in = p.fileChannel(fd)
+	} else {
+		f.in = p.newChannel()
+	}
 	f.out = f.in
 	return f
+}
+
+// A fileID tells files apart. Numbers of inodes are used again: the time of
+// birth isn't.
+type fileID struct {
+	dev   [2]uint32
+	inode uint64
+	birth unix.StatxTimestamp
+}
+
+// fileChannel returns the channel that a file is: what is written to it through
+// one description can be read through others.
+func (p *Process) fileChannel(fd int) uint64 {
+	var st unix.Statx_t
+	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &st) != nil {
+		return p.newChannel()
+	}
+	id := fileID{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
+	n, ok := p.fileChans[id]
+	if !ok {
+		n = p.newChannel()
+		if p.fileChans == nil {
+			p.fileChans = map[fileID]uint64{}
+		}
+		p.fileChans[id] = n
+	}
+	return n
 }
 
 // newChannel returns a number for an Object.

@@ -40,10 +40,11 @@ type Process struct {
 	pending sigqueue
 	timers  timers
 
-	fds     fdTable
-	cwd     int // host descriptor of the working directory
-	chans   uint64
-	futexes map[futexID][]*futexWaiter
+	fds       fdTable
+	cwd       int // host descriptor of the working directory
+	chans     uint64
+	fileChans map[fileID]uint64
+	futexes   map[futexID][]*futexWaiter
 
 	nextDeadline int64 // no thread's deadline is earlier
 	fdWaiters    int   // threads that wait for descriptors

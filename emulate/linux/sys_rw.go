@@ -165,7 +165,9 @@ func (c *call) input(d *descriptor, iov []Range, off int64) int64 {
 	if err != nil {
 		return status(err)
 	}
-	c.acquireIn(d)
+	if k > 0 || !d.file.reg { // the end of a file tells nothing
+		c.acquireIn(d)
+	}
 	r := c.deliverInput(iov, buf[:k])
 	if lost := int64(k) - max(r, 0); lost > 0 && off < 0 {
 		unix.Seek(d.host, -lost, unix.SEEK_CUR) // of files; what pipes gave is gone
