@@ -2,6 +2,7 @@ package racesim
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -65,59 +66,75 @@ func raceFails(v report.Verdict, failOn string) bool {
 // worse orders verdicts for merging.
 var worse = map[report.Verdict]int{report.Synchronisation: 1, report.Benign: 2, report.Unknown: 3, report.Harmful: 4}
 
-// Merge unites the reports of several recordings of one program: races with
-// the same identifier become one, with the worst verdict and the number of
-// recordings that show it.
+// Merge unites the reports of several recordings of one program: races of the
+// same lines on the same variable become one, with the worst verdict and the
+// number of recordings that show it; findings likewise.
 func Merge(rs []*report.Report) *report.Report {
 	if len(rs) == 1 {
 		return rs[0]
 	}
-	out := &report.Report{}
-	byID := map[string]int{}
-	found := map[string]bool{}
-	notes := map[string]bool{}
+	out := &report.Report{Schema: report.Schema}
+	races, findings, notes := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, r := range rs {
 		here := map[string]bool{}
 		for _, x := range r.Races {
-			i, ok := byID[x.ID]
+			// The number that uniqueIDs put behind an identifier is of one
+			// recording only.
+			x.ID, _, _ = strings.Cut(x.ID, "-")
+			k := sameRace(&x)
+			i, ok := races[k]
 			if !ok {
 				i = len(out.Races)
-				byID[x.ID] = i
-				out.Races = append(out.Races, x)
-				out.Races[i].Count = 0
-				out.Races[i].Seen = 0
+				races[k] = i
+				out.Races = append(out.Races, report.Race{})
 			}
 			y := &out.Races[i]
-			n, seen := y.Count+x.Count, y.Seen
-			if !here[x.ID] {
+			total, seen := y.Count+x.Count, y.Seen
+			if !here[k] {
 				seen++
 			}
-			here[x.ID] = true
-			if worse[x.Verdict] > worse[y.Verdict] {
+			here[k] = true
+			if worse[x.Verdict] > worse[y.Verdict] || x.Verdict == y.Verdict && x.Confidence > y.Confidence {
 				*y = x
 			}
-			y.Count, y.Seen = n, seen
+			y.Count, y.Seen = total, seen
 		}
 		for _, f := range r.Findings {
 			k := f.Checker
 			for _, fr := range f.Stack {
 				k += fmt.Sprintf("|%s:%s:%d", fr.Function, fr.File, fr.Line)
 			}
-			if !found[k] {
-				found[k] = true
+			i, ok := findings[k]
+			if !ok {
+				i = len(out.Findings)
+				findings[k] = i
 				out.Findings = append(out.Findings, f)
 			}
+			if !here[k] {
+				out.Findings[i].Seen++
+			}
+			here[k] = true
 		}
-		for _, n := range r.Notes {
-			if !notes[n] {
-				notes[n] = true
-				out.Notes = append(out.Notes, n)
+		for _, s := range r.Notes {
+			if !notes[s] {
+				notes[s] = true
+				out.Notes = append(out.Notes, s)
 			}
 		}
 		out.Summary.Instructions += r.Summary.Instructions
 		out.Summary.Threads = max(out.Summary.Threads, r.Summary.Threads)
 	}
+	out.Summary.Runs = len(rs)
+	uniqueIDs(out.Races)
 	return out
+}
+
+// sameRace is equal for what is one race in several recordings.
+func sameRace(x *report.Race) string {
+	a, b := x.Accesses[0], x.Accesses[1]
+	sides := []string{fmt.Sprintf("%s:%d", a.File, a.Line), fmt.Sprintf("%s:%d", b.File, b.Line)}
+	sort.Strings(sides)
+	return strings.Join(append(sides, x.ID), "|")
 }
 
 // Worst returns the index of the report with the worst race.

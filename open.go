@@ -35,8 +35,17 @@ func Open(path string) (*Trace, error) {
 // Close closes the file.
 func (t *Trace) Close() error { return t.r.Close() }
 
-// Incomplete says what is missing of a trace that was cut off; "" if nothing is.
-func (t *Trace) Incomplete() string { return t.r.Incomplete() }
+// Incomplete says what is missing of a trace that was cut off, or whose
+// recording ended before the program did; "" if nothing is.
+func (t *Trace) Incomplete() string {
+	if s := t.r.Incomplete(); s != "" {
+		return s
+	}
+	if t.s.Exit() == nil {
+		return "the recording stopped before the program ended"
+	}
+	return ""
+}
 
 // Session gives access to the replay of single threads.
 func (t *Trace) Session() *replay.Session { return t.s }
@@ -52,10 +61,13 @@ func (t *Trace) Verify(workers int) (string, error) {
 	fmt.Fprintf(&b, "replayed %s of %s in %s: bit for bit as recorded\n",
 		plural(v.Instructions, "instruction"), plural(uint64(v.Threads), "thread"), plural(uint64(v.Segments), "segment"))
 	fmt.Fprintf(&b, "compared %s, %s, %s, %s; applied %s\n",
-		plural(v.Syscalls, "system call"), plural(v.Orders, "ordered instruction"), plural(v.Hashes, "register hash"),
+		plural(v.Syscalls, "system call"), plural(v.Orders, "ordered instruction"), plural(v.Hashes, "register comparison"),
 		plural(v.KeyFrames, "key frame"), plural(v.Imports, "import"))
+	if s := t.Incomplete(); s != "" {
+		fmt.Fprintf(&b, "the trace is incomplete: %s\n", s)
+	}
 	if v.CutOff > 0 {
-		fmt.Fprintf(&b, "the ends of %s are missing: %s\n", plural(uint64(v.CutOff), "thread"), t.r.Incomplete())
+		fmt.Fprintf(&b, "%s went on after what is in the trace\n", plural(uint64(v.CutOff), "thread"))
 	}
 	return b.String(), nil
 }
@@ -72,7 +84,7 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 	h := t.r.Header()
 	var b strings.Builder
 	fmt.Fprintf(&b, "trace        %s, %d bytes\n", t.r.Path(), t.r.FileSize())
-	if s := t.r.Incomplete(); s != "" {
+	if s := t.Incomplete(); s != "" {
 		fmt.Fprintf(&b, "incomplete   %s\n", s)
 	}
 	fmt.Fprintf(&b, "program      %s\n", strings.Join(h.Argv, " "))

@@ -2,12 +2,14 @@ package racesim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"strconv"
 	"strings"
 
+	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/record"
 	"github.com/racesim/racesim/hwmodel"
 )
@@ -48,28 +50,104 @@ func (r RecordResult) ExitCode() int {
 	return r.Status
 }
 
-// Record runs a program and records it. An error means that the program could
-// not be run to its end; what was recorded until then is in the trace.
-func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
+// Check says what is wrong with a configuration, before anything runs. It
+// doesn't look at the program or the output file.
+func (cfg *RecordConfig) Check() error {
 	l1, err := parseGeometry(cfg.L1)
 	if err != nil {
-		return RecordResult{}, fmt.Errorf("L1 cache: %w", err)
+		return fmt.Errorf("L1 cache: %w", err)
 	}
 	llc, err := parseGeometry(cfg.LLC)
 	if err != nil {
-		return RecordResult{}, fmt.Errorf("last-level cache: %w", err)
+		return fmt.Errorf("last-level cache: %w", err)
 	}
-	if cfg.KeyFrames > math.MaxInt64 {
-		return RecordResult{}, fmt.Errorf("key frames: every %d instructions is never", cfg.KeyFrames)
+	cores := cfg.Cores
+	if cores == 0 {
+		cores = 4
 	}
+	hw := hwmodel.DefaultConfig(cores)
+	if l1 != (hwmodel.Geometry{}) {
+		hw.L1 = l1
+	}
+	if llc != (hwmodel.Geometry{}) {
+		hw.LLC = llc
+	}
+	if err := hw.Check(); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "hwmodel: "))
+	}
+	if cfg.Schedule != "" {
+		if _, err := linux.ParseSchedule(cfg.Schedule); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "linux: "))
+		}
+	}
+	switch {
+	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
+		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
+	case cfg.Slice < 0:
+		return fmt.Errorf("slices of %d instructions: want a positive number, or 0 for the default", cfg.Slice)
+	case cfg.KeyFrames > math.MaxInt64:
+		return fmt.Errorf("key frames every %d instructions: want at most %d", cfg.KeyFrames, int64(math.MaxInt64))
+	}
+	return nil
+}
+
+// Record runs a program and records it. An error means that the program could
+// not be run to its end; what was recorded until then is in the trace.
+func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
+	if err := cfg.Check(); err != nil {
+		return RecordResult{}, err
+	}
+	if len(cfg.Argv) == 0 {
+		return RecordResult{}, errors.New("no program given")
+	}
+	if err := checkProgram(cfg.Argv[0]); err != nil {
+		return RecordResult{}, err
+	}
+	l1, _ := parseGeometry(cfg.L1)
+	llc, _ := parseGeometry(cfg.LLC)
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
 		MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
+	if err != nil {
+		err = stopped(err)
+	}
 	return RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads}, err
 }
+
+// stopped says once, in one line, why and where a recording ended before its
+// program.
+func stopped(err error) error {
+	var at *record.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	where := fmt.Sprintf("thread %d at position %v, pc %v", at.Position.Thread, at.Position, at.PC)
+	var u *linux.Unsupported
+	var d *linux.Deadlock
+	switch {
+	case errors.As(err, &u):
+		s := fmt.Sprintf("%s isn't supported: %s", u.What, where)
+		if u.Why != "" {
+			s += ": " + u.Why
+		}
+		return &wrapped{s, err}
+	case errors.As(err, &d):
+		return &wrapped{d.Error(), err}
+	}
+	return &wrapped{fmt.Sprintf("%v: %s", at.Err, where), err}
+}
+
+// A wrapped error is another one in other words.
+type wrapped struct {
+	msg string
+	err error
+}
+
+func (w *wrapped) Error() string { return w.msg }
+func (w *wrapped) Unwrap() error { return w.err }
 
 // parseGeometry reads size/ways; "" is the zero Geometry.
 func parseGeometry(s string) (hwmodel.Geometry, error) {

@@ -20,6 +20,9 @@ func WriteJSON(w io.Writer, r *Report) error {
 	c.Races = append([]Race{}, c.Races...)
 	for i := range c.Races {
 		x := &c.Races[i]
+		if x.Location.AllocatedAt == nil {
+			x.Location.AllocatedAt = []Frame{}
+		}
 		if x.Experiments == nil {
 			x.Experiments = []Experiment{}
 		}
@@ -33,6 +36,12 @@ func WriteJSON(w io.Writer, r *Report) error {
 			if x.Experiments[k].Outputs == nil {
 				x.Experiments[k].Outputs = []Output{}
 			}
+		}
+	}
+	c.Findings = append([]Finding{}, c.Findings...)
+	for i := range c.Findings {
+		if c.Findings[i].Stack == nil {
+			c.Findings[i].Stack = []Frame{}
 		}
 	}
 	e := json.NewEncoder(w)

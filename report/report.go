@@ -10,6 +10,8 @@ type Report struct {
 	Races    []Race    `json:"races"`
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
+	// Experiments are those that the user asked for and that belong to no race.
+	Experiments []Experiment `json:"experiments,omitempty"`
 	// Notes are sentences about what limits the analysis (a truncated trace,
 	// missing symbols, an exhausted budget). Never silent.
 	Notes []string `json:"notes,omitempty"`
@@ -36,7 +38,7 @@ type Race struct {
 	Fail        *bool        `json:"fail,omitempty"`
 	Suppressed  string       `json:"suppressed,omitempty"` // the reason given
 	Count       int          `json:"count"`                // conflicting pairs that this race stands for
-	Seen        int          `json:"seen,omitempty"`       // recordings that show it, with --runs
+	Seen        int          `json:"seen,omitempty"`       // recordings that show it, if several were made
 	Location    Location     `json:"location"`
 	Accesses    [2]Access    `json:"accesses"`
 	Experiments []Experiment `json:"experiments"`
@@ -50,7 +52,7 @@ type Location struct {
 	Size        int     `json:"size"`   // bytes
 	Type        string  `json:"type"`
 	Address     string  `json:"address,omitempty"`
-	AllocatedAt []Frame `json:"allocated_at,omitempty"`
+	AllocatedAt []Frame `json:"allocated_at"`
 }
 
 // An Access is one side of a race.
@@ -62,6 +64,7 @@ type Access struct {
 	Function string  `json:"function"`
 	File     string  `json:"file"`
 	Line     int     `json:"line"`
+	Code     string  `json:"code,omitempty"` // that line, if the source is there
 	Value    string  `json:"value"`
 	Stack    []Frame `json:"stack"`
 }
@@ -106,6 +109,7 @@ type Finding struct {
 	Message    string  `json:"message"`
 	Thread     uint32  `json:"thread,omitempty"`
 	Position   string  `json:"position,omitempty"`
+	Seen       int     `json:"seen,omitempty"` // recordings that show it, if several were made
 	Stack      []Frame `json:"stack"`
 	Fail       *bool   `json:"fail,omitempty"`
 	Suppressed string  `json:"suppressed,omitempty"`
@@ -119,6 +123,7 @@ type Summary struct {
 	Unknown         int    `json:"unknown"`
 	Findings        int    `json:"findings"`
 	Instructions    uint64 `json:"instructions"`
-	Threads         int    `json:"threads"`
-	Gate            string `json:"gate"` // pass, fail
+	Threads         int    `json:"threads"`        // of the recording with the most
+	Runs            int    `json:"runs,omitempty"` // recordings, if several were made
+	Gate            string `json:"gate"`           // pass, fail
 }

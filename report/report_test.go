@@ -32,7 +32,7 @@ func TestTableNamesBothSides(t *testing.T) {
 	if err := WriteTable(&b, sample()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"balance", "update bank.c:7 T2", "update bank.c:7 T3", "HARMFUL (0.92)", "1,234,567 instructions in 3 threads", "gate: fail", "balance: 2 → 1"} {
+	for _, want := range []string{"balance", "1 harmful race\n", "update bank.c:7 ", "thread 2: update in deposit", "thread 3: update in deposit", "HARMFUL (0.92)", "balance: 1 instead of 2", "1,234,567 instructions in 3 threads", "gate: fail", "balance: 2 → 1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

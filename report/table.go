@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -12,69 +11,18 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// rank orders verdicts by what needs attention first.
-var rank = map[Verdict]int{Harmful: 0, Unknown: 1, Benign: 2, Synchronisation: 3}
-
-// Sort orders races by harm, then confidence, then identifier; findings by
-// severity.
-func (r *Report) Sort() {
-	sort.SliceStable(r.Races, func(i, j int) bool {
-		a, b := &r.Races[i], &r.Races[j]
-		if (a.Suppressed != "") != (b.Suppressed != "") {
-			return a.Suppressed == ""
-		}
-		if rank[a.Verdict] != rank[b.Verdict] {
-			return rank[a.Verdict] < rank[b.Verdict]
-		}
-		if a.Confidence != b.Confidence {
-			return a.Confidence > b.Confidence
-		}
-		return a.ID < b.ID
-	})
-	sev := map[string]int{"error": 0, "warning": 1, "note": 2}
-	sort.SliceStable(r.Findings, func(i, j int) bool {
-		return sev[r.Findings[i].Severity] < sev[r.Findings[j].Severity]
-	})
-}
-
-// Summarise counts verdicts and findings that aren't suppressed; it leaves
-// Gate, Instructions and Threads alone.
-func (r *Report) Summarise() {
-	s := &r.Summary
-	s.Harmful, s.Benign, s.Synchronisation, s.Unknown, s.Findings = 0, 0, 0, 0, 0
-	for i := range r.Races {
-		if r.Races[i].Suppressed != "" {
-			continue
-		}
-		switch r.Races[i].Verdict {
-		case Harmful:
-			s.Harmful++
-		case Benign:
-			s.Benign++
-		case Synchronisation:
-			s.Synchronisation++
-		default:
-			s.Unknown++
-		}
-	}
-	for i := range r.Findings {
-		if r.Findings[i].Suppressed == "" {
-			s.Findings++
-		}
-	}
-}
-
-// WriteTable writes r for a person at a terminal: one line per race, ranked by
-// harm, then the details of those that matter.
+// WriteTable writes r for a person at a terminal: what it comes to, one line
+// per race, ranked by harm, then the details of those that matter.
 func WriteTable(w io.Writer, r *Report) error {
 	p := &printer{w: w}
 	if len(r.Races) > 0 {
+		p.f("%s\n\n", headline(&r.Summary))
 		p.overview(r)
 	}
 	for i := range r.Races {
 		x := &r.Races[i]
 		if x.Suppressed == "" && x.Verdict != Synchronisation {
-			p.race(i+1, x)
+			p.race(i+1, x, r.Summary.Runs)
 		}
 	}
 	p.findings(r)
@@ -82,9 +30,28 @@ func WriteTable(w io.Writer, r *Report) error {
 		p.f("note: %s\n", n)
 	}
 	s := &r.Summary
-	p.f("%d harmful, %d unknown, %d benign, %d synchronisation; %s; %s instructions in %s; gate: %s\n",
-		s.Harmful, s.Unknown, s.Benign, s.Synchronisation, count(s.Findings, "finding"), group(s.Instructions), count(s.Threads, "thread"), s.Gate)
+	p.f("%d harmful, %d unknown, %d benign, %d synchronisation; %s; %s instructions in %s", s.Harmful, s.Unknown, s.Benign, s.Synchronisation,
+		count(s.Findings, "finding"), group(s.Instructions), count(s.Threads, "thread"))
+	if s.Runs > 1 {
+		p.f(" and %d runs", s.Runs)
+	}
+	p.f("; gate: %s\n", s.Gate)
 	return p.err
+}
+
+// headline says in a few words what a report with races comes to.
+func headline(s *Summary) string {
+	switch {
+	case s.Harmful > 0 && s.Unknown > 0:
+		return fmt.Sprintf("%s, %d more that may be", count(s.Harmful, "harmful race"), s.Unknown)
+	case s.Harmful > 0:
+		return count(s.Harmful, "harmful race")
+	case s.Unknown > 0:
+		return fmt.Sprintf("no race known to be harmful, %d that may be", s.Unknown)
+	case s.Benign > 0:
+		return fmt.Sprintf("no harmful race; %s", count(s.Benign, "benign one"))
+	}
+	return "no race"
 }
 
 type printer struct {
@@ -109,20 +76,67 @@ func (p *printer) overview(r *Report) {
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 	)
-	t.Header([]string{"#", "verdict", "conf.", "variable", "one side", "other side", "seen"})
+	head := []string{"#", "verdict", "variable", "one side", "other side", "what happens"}
+	if r.Summary.Runs > 1 {
+		head = append(head, "runs")
+	}
+	t.Header(head)
 	for i := range r.Races {
 		x := &r.Races[i]
 		v := string(x.Verdict)
-		if x.Suppressed != "" {
+		switch {
+		case x.Suppressed != "":
 			v = "(" + v + ")"
+		case x.Verdict == Harmful:
+			v = "HARMFUL"
 		}
-		t.Append([]string{fmt.Sprint(i + 1), v, fmt.Sprintf("%.2f", x.Confidence), x.Location.Name(),
-			x.Accesses[0].short(), x.Accesses[1].short(), fmt.Sprintf("%d×", x.Count)})
+		row := []string{fmt.Sprint(i + 1), v, short(x.Location.Name(), 32), x.Accesses[0].short(), x.Accesses[1].short(), short(x.effect(), 44)}
+		if r.Summary.Runs > 1 {
+			row = append(row, fmt.Sprintf("%d of %d", x.Seen, r.Summary.Runs))
+		}
+		t.Append(row)
 	}
 	if err := t.Render(); err != nil && p.err == nil {
 		p.err = err
 	}
 	p.f("\n")
+}
+
+// short cuts a text to n characters.
+func short(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// telling is the experiment that decided about a race: the first that shows
+// what the race does, nil if none does.
+func (x *Race) telling() *Experiment {
+	for _, outcomes := range []string{"not-serialisable", "crash hang different"} {
+		for i := range x.Experiments {
+			if e := &x.Experiments[i]; strings.Contains(outcomes, e.Outcome) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// effect says in a few words what a race does.
+func (x *Race) effect() string {
+	switch x.Verdict {
+	case Synchronisation:
+		return "one side waits for the other"
+	case Benign:
+		return "same result in every order tried"
+	case Harmful:
+		if e := x.telling(); e != nil && e.Outcome == "not-serialisable" && len(e.Outputs) > 0 {
+			o := &e.Outputs[0]
+			return fmt.Sprintf("%s: %s instead of %s", o.Name, o.Reemulated, o.Recorded)
+		}
+	}
+	return x.Reason
 }
 
 // Name is the location as a person would write it: conf.level, heap block+8.
@@ -142,53 +156,77 @@ func (l *Location) Name() string {
 	return name
 }
 
-func (a *Access) short() string {
-	at := a.Function
+func (a *Access) short() string { return a.Op + " " + a.at() }
+
+// at is the place of an access: file:line, or else the function.
+func (a *Access) at() string {
 	if a.File != "" {
-		at = fmt.Sprintf("%s:%d", filepath.Base(a.File), a.Line)
+		return fmt.Sprintf("%s:%d", filepath.Base(a.File), a.Line)
 	}
-	return fmt.Sprintf("%s %s T%d", a.Op, at, a.Thread)
+	return a.Function
 }
 
-func (p *printer) race(n int, x *Race) {
-	p.f("[%d] %s (%.2f): %s\n", n, strings.ToUpper(string(x.Verdict)), x.Confidence, x.Reason)
+func (p *printer) race(n int, x *Race, runs int) {
 	l := &x.Location
-	p.f("    on %s", l.Name())
+	p.f("[%d] %s (%.2f): %s", n, strings.ToUpper(string(x.Verdict)), x.Confidence, l.Name())
 	if l.Type != "" {
 		p.f(" (%s)", l.Type)
 	}
 	p.f(", %s, %s\n", l.Kind, count(l.Size, "byte"))
+	p.f("    why: %s\n", x.Reason)
+	for k := range x.Accesses {
+		p.access(&x.Accesses[k])
+	}
 	if len(l.AllocatedAt) > 0 {
 		p.f("    allocated at\n")
 		p.stack(l.AllocatedAt)
 	}
-	for k := range x.Accesses {
-		a := &x.Accesses[k]
-		atomic := ""
-		if a.Atomic {
-			atomic = "atomic "
-		}
-		p.f("    %s%s by thread %d at %s", atomic, a.Op, a.Thread, a.Position)
-		if a.Value != "" {
-			p.f(", value %s", a.Value)
-		}
-		p.f("\n")
-		p.stack(a.Stack)
+	p.experiments(x)
+	p.f("    id %s, %s", x.ID, count(x.Count, "conflict"))
+	if runs > 1 {
+		p.f(" in %d of %d runs", x.Seen, runs)
 	}
-	shown := 0
+	p.f("\n\n")
+}
+
+func (p *printer) access(a *Access) {
+	p.f("    thread %d: ", a.Thread)
+	if a.Atomic {
+		p.f("atomic ")
+	}
+	p.f("%s in %s, %s", a.Op, a.Function, a.at())
+	if a.Value != "" {
+		p.f(", value %s", a.Value)
+	}
+	p.f(", position %s\n", a.Position)
+	if a.Code != "" {
+		p.f("        > %s\n", a.Code)
+	}
+	p.stack(a.Stack)
+}
+
+// experiments shows the one that decided, then up to two more that changed
+// something.
+func (p *printer) experiments(x *Race) {
+	told := x.telling()
+	if told == nil && len(x.Experiments) > 0 {
+		told = &x.Experiments[len(x.Experiments)-1]
+	}
+	if told == nil {
+		return
+	}
+	p.experiment(told)
+	shown := 1
 	for k := range x.Experiments {
 		e := &x.Experiments[k]
-		if e.Outcome == "same" && k > 0 {
-			continue
+		if e != told && e.Outcome != "same" && shown < 3 {
+			p.experiment(e)
+			shown++
 		}
-		if shown == 3 {
-			p.f("    …and %d more experiments (--format json lists them)\n", len(x.Experiments)-k)
-			break
-		}
-		shown++
-		p.experiment(e)
 	}
-	p.f("    id %s\n\n", x.ID)
+	if n := len(x.Experiments) - shown; n > 0 {
+		p.f("    %s in the JSON report\n", count(n, "more experiment"))
+	}
 }
 
 func (p *printer) experiment(e *Experiment) {
@@ -220,7 +258,14 @@ func (p *printer) experiment(e *Experiment) {
 	}
 }
 
+// outermost are functions that every thread starts with.
+var outermost = map[string]bool{"start_thread": true, "clone": true, "clone3": true, "__clone": true, "__clone3": true,
+	"__libc_start_call_main": true, "__libc_start_main": true, "__libc_start_main_impl": true, "_start": true}
+
 func (p *printer) stack(s []Frame) {
+	for len(s) > 1 && outermost[s[len(s)-1].Function] {
+		s = s[:len(s)-1]
+	}
 	for i, f := range s {
 		if i == 8 {
 			p.f("        … %s\n", count(len(s)-i, "more frame"))

@@ -8,10 +8,12 @@ import (
 
 func infoCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "info",
-		Usage:       "say what is in a trace",
-		ArgsUsage:   "FILE.ttd",
-		Description: "Threads, modules, instructions, packets by kind, bytes, bits per instruction, cache and coherence\ncounters, key frames.\n\nExample:\n   racesim info pigz.ttd",
+		Name:      "info",
+		Usage:     "say what is in a trace",
+		UsageText: "racesim info FILE.ttd",
+		Description: "Threads, modules, instructions, packets by kind, bytes, bits per instruction, cache and coherence\n" +
+			"counters, key frames.\n\n" +
+			"Example:\n   racesim info pigz.ttd",
 		Action: func(c *cli.Context) error {
 			path, err := oneTrace(c)
 			if err != nil {
@@ -19,11 +21,11 @@ func infoCommand() *cli.Command {
 			}
 			tr, err := racesim.Open(path)
 			if err != nil {
-				return fail(exitUse, "info: %v", err)
+				return fail(exitUse, "%s", say(c, err))
 			}
 			defer tr.Close()
 			if err := tr.WriteInfo(c.App.Writer); err != nil {
-				return fail(exitUse, "info: %v", err)
+				return fail(exitUse, "%s", say(c, err))
 			}
 			return nil
 		},

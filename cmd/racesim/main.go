@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -12,12 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Exit statuses of analyze, check, test, replay and info.
+// Exit statuses of all commands but record.
 const (
-	exitGate     = 1
-	exitUse      = 2
-	exitGuest    = 3
-	exitInternal = 4
+	exitGate     = 1 // the gate failed; of replay: it doesn't do what was recorded
+	exitUse      = 2 // wrong use, or unreadable input
+	exitGuest    = 3 // the program could not be run or recorded
+	exitInternal = 4 // racesim is wrong
 	// exitRecord is record's own failure; its other statuses are the guest's.
 	exitRecord = 125
 )
@@ -36,69 +37,83 @@ func fail(code int, format string, args ...any) error {
 
 func main() { os.Exit(run(os.Args)) }
 
-// run is main with an exit status, for tests.
+// commands in the order in which help lists them.
+func commands() []*cli.Command {
+	return []*cli.Command{recordCommand(), replayCommand(), infoCommand(), analyzeCommand(), checkCommand(), testCommand(), explainCommand()}
+}
+
+// run is main with an exit status.
 func run(args []string) (code int) {
-	own := exitInternal
+	own := exitUse
 	if len(args) > 1 && args[1] == "record" {
 		own = exitRecord
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(os.Stderr, "racesim: internal error: %v\n", r)
+			fmt.Fprintf(os.Stderr, "racesim: internal error: %s; RACESIM_DEBUG=1 in the environment shows where: please report it\n", oneLine(fmt.Sprint(r)))
 			if os.Getenv("RACESIM_DEBUG") != "" {
 				os.Stderr.Write(debug.Stack())
-			} else {
-				fmt.Fprintln(os.Stderr, "racesim: set RACESIM_DEBUG=1 to see where, and report it")
 			}
-			code = own
+			code = exitInternal
+			if own == exitRecord {
+				code = exitRecord
+			}
 		}
 	}()
-	app := &cli.App{
-		Name:                   "racesim",
-		Usage:                  "record unmodified programs, replay them, find their data races and say which matter",
-		UsageText:              "racesim COMMAND [flags] …",
-		UseShortOptionHandling: true,
-		HideHelpCommand:        true,
-		Commands:               []*cli.Command{recordCommand(), replayCommand(), infoCommand(), analyzeCommand(), checkCommand(), testCommand(), explainCommand()},
-		ExitErrHandler:         func(*cli.Context, error) {},
-		OnUsageError:           usageError,
-		CommandNotFound: func(c *cli.Context, name string) {
-			fmt.Fprintf(os.Stderr, "racesim: no command %q; racesim --help lists them\n", name)
-			code = exitUse
-		},
+	if f := swallowed(args); f != "" {
+		fmt.Fprintf(os.Stderr, "racesim: %s: %s needs a value; see racesim %s --help\n", args[1], f, args[1])
+		return own
 	}
-	for _, c := range app.Commands {
-		c.OnUsageError = usageError
-	}
-	err := app.Run(args)
+	err := app().Run(anywhere(args))
 	var e *exitError
 	switch {
 	case err == nil:
-		return code
+		return 0
 	case errors.As(err, &e):
 		if e.msg != "" {
 			fmt.Fprintln(os.Stderr, "racesim: "+oneLine(e.msg))
 		}
 		return e.code
-	default:
-		fmt.Fprintln(os.Stderr, "racesim: "+oneLine(err.Error()))
-		if own == exitRecord {
-			return exitRecord
-		}
-		return exitUse
 	}
+	fmt.Fprintln(os.Stderr, "racesim: "+oneLine(err.Error()))
+	return own
 }
 
-func usageError(c *cli.Context, err error, sub bool) error {
-	code := exitUse
-	if c.Command != nil && c.Command.Name == "record" {
-		code = exitRecord
+func app() *cli.App {
+	a := &cli.App{
+		Name:      "racesim",
+		Usage:     "record unmodified programs, replay them, find their data races and say which matter",
+		UsageText: "racesim COMMAND [flags] …; racesim COMMAND --help shows flags and an example",
+		Description: "Example:\n   gcc -g -pthread -o bank bank.c\n" +
+			"   racesim test -- ./bank",
+		HideHelpCommand:           true,
+		DisableSliceFlagSeparator: true,
+		Commands:                  commands(),
+		ErrWriter:                 io.Discard, // the library's own complaints; ours are written by run
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              usageError,
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return fail(exitUse, "no command; racesim --help lists them")
+			}
+			return fail(exitUse, "no command %q; racesim --help lists them", c.Args().First())
+		},
 	}
-	name := "racesim"
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "racesim" {
-		name += " " + c.Command.Name
+	for _, c := range a.Commands {
+		c.HideHelpCommand = true // a program may be called "help"
+		c.OnUsageError = usageError
 	}
-	return fail(code, "%v; see %s --help", err, name)
+	return a
+}
+
+// say renders an error of a command without the names of the packages that it
+// came through.
+func say(c *cli.Context, err error) string {
+	s := err.Error()
+	for _, p := range []string{"record: ", "traces: ", "linux: ", "replay: ", "hwmodel: ", "record: "} {
+		s = strings.TrimPrefix(s, p)
+	}
+	return c.Command.Name + ": " + s
 }
 
 func oneLine(s string) string {

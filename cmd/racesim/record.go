@@ -8,23 +8,26 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/racesim/racesim"
+	"github.com/racesim/racesim/traces"
 )
 
 // recordFlags are the flags of record, which test shares.
 func recordFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "cores", Value: 4, Usage: "virtual processing units, 1 to 64"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "determines the schedule and the guest's random bytes"},
-		&cli.StringFlag{Name: "schedule", Value: "random", Usage: "who runs next: random, rr (in turn) or pct (random priorities)"},
-		&cli.StringFlag{Name: "clock", Value: "virtual", Usage: "time follows executed instructions (virtual) or the machine (host)"},
-		&cli.IntFlag{Name: "slice", Usage: "mean `INSTRUCTIONS` between pre-emptions (default 30000)"},
-		&cli.StringFlag{Name: "mem-limit", Value: "16G", Usage: "guest memory beyond it gets ENOMEM"},
-		&cli.StringFlag{Name: "l1", Value: "32K/8", Usage: "private data cache of each unit: size/ways"},
-		&cli.StringFlag{Name: "llc", Value: "8M/16", Usage: "shared last-level cache: size/ways"},
-		&cli.Uint64Flag{Name: "key-frames", Value: 50_000_000, Usage: "`INSTRUCTIONS` of a thread between key frames"},
+		&cli.IntFlag{Name: "cores", Value: 4, Usage: "`N` virtual processing units, 1 to 64"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` determines the schedule and the program's random bytes"},
+		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct (random priorities)"},
+		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
+		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
+		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
+		&cli.StringFlag{Name: "l1", Value: "32K/8", DefaultText: "32K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "llc", Value: "8M/16", DefaultText: "8M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
+		&cli.Uint64Flag{Name: "key-frames", Value: 50_000_000, Usage: "`INSTRUCTIONS` of a thread between places where replay can start"},
 	}
 }
 
+// recordConfig is what the flags and arguments say about a recording. Its
+// errors are wrong use.
 func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 	cfg := racesim.RecordConfig{
 		Argv: c.Args().Slice(), Env: os.Environ(),
@@ -33,25 +36,29 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {
-		return cfg, fmt.Errorf("no program; write it after the flags: racesim %s -- PROG ARGS…", c.Command.Name)
+		return cfg, fmt.Errorf("no program; it stands behind the flags: racesim %s -- PROG ARGS…", c.Command.Name)
+	}
+	if cfg.Cores < 1 {
+		return cfg, fmt.Errorf("--cores %d: want 1 to 64", cfg.Cores)
 	}
 	var err error
 	if cfg.MemoryLimit, err = racesim.ParseSize(c.String("mem-limit")); err != nil {
 		return cfg, fmt.Errorf("--mem-limit: %w", err)
 	}
-	return cfg, nil
+	return cfg, cfg.Check()
 }
 
 func recordCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "record",
 		Usage:     "run a program on the software processor and record it",
-		ArgsUsage: "-- PROG ARGS…",
-		Description: "The program's stdin, stdout, stderr and exit status pass through (death by signal n as 128+n);\n" +
-			"racesim's own failures exit with 125.\n\n" +
+		UsageText: "racesim record [flags] -- PROG ARGS…",
+		Description: "The program's stdin, stdout, stderr and exit status pass through (death by signal n as 128+n), and the\n" +
+			"signals that racesim gets. racesim's own failures exit with 125; what was recorded until then can be read.\n" +
+			"FILE is called FILE" + traces.IncompleteSuffix + " until the recording is closed.\n\n" +
 			"Example:\n   racesim record -o pigz.ttd --seed 7 -- pigz -p2 -k big.txt",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "o", Usage: "the trace `FILE` (default PROG.ttd in this folder)"},
+			&cli.StringFlag{Name: "o", DefaultText: "PROG.ttd in this folder", Usage: "the trace `FILE`"},
 		}, recordFlags()...),
 		Action: func(c *cli.Context) error {
 			cfg, err := recordConfig(c)
@@ -60,11 +67,15 @@ func recordCommand() *cli.Command {
 			}
 			cfg.Output = c.String("o")
 			if cfg.Output == "" {
-				cfg.Output = filepath.Base(cfg.Argv[0]) + ".ttd"
+				cfg.Output = traceName(cfg.Argv[0])
 			}
 			res, err := racesim.Record(c.Context, cfg)
 			if err != nil {
-				return fail(exitRecord, "record: %v", err)
+				msg := say(c, err)
+				if res.Threads > 0 {
+					msg += "; what was recorded is in " + traceFile(cfg.Output)
+				}
+				return fail(exitRecord, "%s", msg)
 			}
 			if res.ExitCode() != 0 {
 				return fail(res.ExitCode(), "")
@@ -72,4 +83,21 @@ func recordCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// traceName is the name of a program's trace unless another is asked for.
+func traceName(prog string) string { return filepath.Base(prog) + ".ttd" }
+
+// traceFile is the file that a recording to path left: path, or the name that
+// a trace has until it is closed.
+func traceFile(path string) string {
+	if p := path + traces.IncompleteSuffix; exists(p) {
+		return p
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

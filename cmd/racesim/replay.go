@@ -1,41 +1,60 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/racesim/racesim"
+	"github.com/racesim/racesim/emulate/replay"
 )
 
 func replayCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "replay",
-		Usage:       "replay all threads of a trace in parallel and verify them",
-		ArgsUsage:   "FILE.ttd",
-		Description: "Every system call, order number and register hash is compared; the first difference is an error.\n\nExample:\n   racesim replay pigz.ttd",
+		Name:      "replay",
+		Usage:     "replay all threads of a trace in parallel and verify them",
+		UsageText: "racesim replay [flags] FILE.ttd",
+		Description: "Every system call, order number, key frame and register hash is compared.\n" +
+			"Exit status: 0 replayed as recorded, as far as the trace goes; 1 it did something else; 2 wrong use or a\n" +
+			"damaged trace; 4 internal error.\n\n" +
+			"Example:\n   racesim replay pigz.ttd",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "workers", Value: runtime.NumCPU(), Usage: "segments replayed at the same time"},
+			&cli.IntFlag{Name: "workers", Value: runtime.NumCPU(), DefaultText: "one per processor", Usage: "`N` segments replayed at the same time"},
 		},
 		Action: func(c *cli.Context) error {
 			path, err := oneTrace(c)
 			if err != nil {
 				return err
 			}
+			if n := c.Int("workers"); n < 1 {
+				return fail(exitUse, "replay: --workers %d: want 1 or more", n)
+			}
 			tr, err := racesim.Open(path)
 			if err != nil {
-				return fail(exitUse, "replay: %v", err)
+				return fail(exitUse, "%s", say(c, err))
 			}
 			defer tr.Close()
 			text, err := tr.Verify(c.Int("workers"))
 			fmt.Fprint(c.App.Writer, text)
 			if err != nil {
-				return fail(exitGate, "%v", err)
+				return fail(damage(err, exitGate), "%s: %s", say(c, err), path)
 			}
 			return nil
 		},
 	}
+}
+
+// damage is the exit status for an error of reading or replaying a trace:
+// diverged if what was executed isn't what was recorded, else that of
+// unreadable input.
+func damage(err error, diverged int) int {
+	var d *replay.Divergence
+	if errors.As(err, &d) {
+		return diverged
+	}
+	return exitUse
 }
 
 // oneTrace returns the command's only argument.

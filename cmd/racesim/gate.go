@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/racesim/racesim"
+	"github.com/racesim/racesim/checkers"
+	"github.com/racesim/racesim/report"
+)
+
+// formats of a report.
+var formats = []string{"table", "json"}
+
+// reportFlags are shared by analyze, check and test.
+func reportFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: "table", DefaultText: "table", Usage: "`FORM` of the report: table or json"},
+		&cli.StringFlag{Name: "o", DefaultText: "stdout", Usage: "write the report to `FILE`"},
+		&cli.StringFlag{Name: "fail-on", Value: "suspected", DefaultText: "suspected", Usage: "`WHAT` fails the gate: any, suspected (harmful or unknown), harmful, none"},
+		&cli.StringFlag{Name: "rules", Usage: "a rules.yaml `FILE`: checkers, rules, suppressions"},
+	}
+}
+
+// A gate is what the flags say about judging and printing a report.
+type gate struct {
+	format, out, failOn string
+	rules               *checkers.Rules
+}
+
+// newGate checks the flags before any work is done.
+func newGate(c *cli.Context) (*gate, error) {
+	g := &gate{format: c.String("format"), out: c.String("o"), failOn: c.String("fail-on")}
+	if !slices.Contains(formats, g.format) {
+		return nil, fail(exitUse, "%s: --format %q: want %s", c.Command.Name, g.format, strings.Join(formats, " or "))
+	}
+	if !slices.Contains(racesim.FailOn, g.failOn) {
+		return nil, fail(exitUse, "%s: --fail-on %q: want one of %s", c.Command.Name, g.failOn, strings.Join(racesim.FailOn, ", "))
+	}
+	if p := c.String("rules"); p != "" {
+		r, err := checkers.LoadRules(p)
+		if err != nil {
+			return nil, fail(exitUse, "%s: %v", c.Command.Name, err)
+		}
+		g.rules = r
+	}
+	if g.out != "" {
+		if err := writable(g.out); err != nil {
+			return nil, fail(exitUse, "%s: -o: %v", c.Command.Name, err)
+		}
+	}
+	return g, nil
+}
+
+// writable says why a file can't be written, without changing what is there.
+func writable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		f.Close()
+		return os.Remove(path)
+	}
+	if f, err = os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+		f.Close()
+	}
+	return err
+}
+
+// print applies the rules and the gate, and writes the report. recorded is when
+// the trace was.
+func (g *gate) print(c *cli.Context, r *report.Report, recorded time.Time) (passed bool, err error) {
+	if err := racesim.Gate(r, g.rules, g.failOn); err != nil {
+		return false, fail(exitUse, "%s: %v", c.Command.Name, err)
+	}
+	racesim.Quote(r, recorded)
+	var b bytes.Buffer
+	if g.format == "json" {
+		err = report.WriteJSON(&b, r)
+	} else {
+		err = report.WriteTable(&b, r)
+	}
+	if err != nil {
+		return false, fail(exitInternal, "%s: %v", c.Command.Name, err)
+	}
+	if g.out != "" {
+		err = os.WriteFile(g.out, b.Bytes(), 0o666)
+	} else {
+		_, err = c.App.Writer.Write(b.Bytes())
+	}
+	if err != nil {
+		return false, fail(exitUse, "%s: writing the report: %v", c.Command.Name, err)
+	}
+	if g.out != "" {
+		s := &r.Summary
+		fmt.Fprintf(os.Stderr, "racesim: %d harmful, %d unknown, %d benign, %d synchronisation; %d findings; gate: %s; report: %s\n",
+			s.Harmful, s.Unknown, s.Benign, s.Synchronisation, s.Findings, s.Gate, g.out)
+	}
+	return r.Summary.Gate == "pass", nil
+}
+
+// recordedAt is when a trace was closed.
+func recordedAt(path string) time.Time {
+	st, err := os.Stat(traceFile(path))
+	if err != nil {
+		return time.Time{}
+	}
+	return st.ModTime()
+}

@@ -1,0 +1,55 @@
+package report
+
+import "sort"
+
+// rank orders verdicts by what needs attention first.
+var rank = map[Verdict]int{Harmful: 0, Unknown: 1, Benign: 2, Synchronisation: 3}
+
+// Sort orders races by harm, then confidence, then identifier; findings by
+// severity.
+func (r *Report) Sort() {
+	sort.SliceStable(r.Races, func(i, j int) bool {
+		a, b := &r.Races[i], &r.Races[j]
+		if (a.Suppressed != "") != (b.Suppressed != "") {
+			return a.Suppressed == ""
+		}
+		if rank[a.Verdict] != rank[b.Verdict] {
+			return rank[a.Verdict] < rank[b.Verdict]
+		}
+		if a.Confidence != b.Confidence {
+			return a.Confidence > b.Confidence
+		}
+		return a.ID < b.ID
+	})
+	sev := map[string]int{"error": 0, "warning": 1, "note": 2}
+	sort.SliceStable(r.Findings, func(i, j int) bool {
+		return sev[r.Findings[i].Severity] < sev[r.Findings[j].Severity]
+	})
+}
+
+// Summarise counts verdicts and findings that aren't suppressed; it leaves
+// Gate, Instructions and Threads alone.
+func (r *Report) Summarise() {
+	s := &r.Summary
+	s.Harmful, s.Benign, s.Synchronisation, s.Unknown, s.Findings = 0, 0, 0, 0, 0
+	for i := range r.Races {
+		if r.Races[i].Suppressed != "" {
+			continue
+		}
+		switch r.Races[i].Verdict {
+		case Harmful:
+			s.Harmful++
+		case Benign:
+			s.Benign++
+		case Synchronisation:
+			s.Synchronisation++
+		default:
+			s.Unknown++
+		}
+	}
+	for i := range r.Findings {
+		if r.Findings[i].Suppressed == "" {
+			s.Findings++
+		}
+	}
+}
