@@ -16,22 +16,47 @@ const (
 	linesPerPage = linux.PageSize / hwmodel.LineSize
 )
 
-// Line serves x86.Memory: it is what happens when the running thread's window
-// doesn't answer.
-func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
-	f, stop := r.as.Translate(line/linesPerPage, write)
+// A place is where a virtual page's bytes and lines are, as Translate said.
+type place struct {
+	page  uint64 // number + 1; 0: the entry is empty
+	frame *linux.Frame
+	data  *[linux.PageSize]byte
+	write bool // stores are allowed
+}
+
+// places is a direct-mapped cache of Translate's answers: without it, every
+// miss of a window would touch page table and frame, too, which few host caches
+// hold.
+const places = 2048
+
+// find returns where a page is, or raises the fault that it isn't there.
+func (r *recorder) find(line uint64, write bool) *place {
+	page := line / linesPerPage
+	e := &r.places[page%places]
+	if e.page == page+1 && (e.write || !write) {
+		return e
+	}
+	f, stop := r.as.Translate(page, write)
 	if stop != nil {
 		if stop.Kind == x86.StopFault {
 			stop.Addr = line << hwmodel.LineShift // the processor knows the byte
 		}
 		x86.Raise(stop)
 	}
-	if write && f.Code {
-		r.as.CodeWritten(f)
-	}
+	*e = place{page + 1, f, f.Data, write}
+	return e
+}
+
+// Line serves x86.Memory: it is what happens when the running thread's window
+// doesn't answer.
+func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
+	e := r.find(line, write)
 	i := line % linesPerPage
-	l := &f.HW[i]
-	p := unsafe.Pointer(&f.Data[i*hwmodel.LineSize])
+	l := &e.frame.HW[i]
+	p := unsafe.Pointer(&e.data[i*hwmodel.LineSize])
+	if write && e.frame.Code {
+		r.as.CodeWritten(e.frame)
+	}
 	t := r.cur
 	may := r.m.Access(r.unit, l, line, write)
 	if !t.know.Known(line, l) {
@@ -43,11 +68,12 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	if write {
 		r.m.Claim(t.know, line, l)
+		may = may && !e.frame.Code
 	}
 	if l.Touch(t.stream, line, write) {
 		r.share(line, l)
 	}
-	r.win.Allow(line, p, write && may && !f.Code)
+	r.win.Allow(line, p, write && may)
 	return p
 }
 
@@ -101,7 +127,10 @@ func (r *recorder) kernelRead(t *linux.Thread, reads []linux.Range) {
 }
 
 // FrameChange implements linux.Hooks.
-func (r *recorder) FrameChange(page uint64, old *linux.Frame) { r.m.DropPage(page) }
+func (r *recorder) FrameChange(page uint64, old *linux.Frame) {
+	r.m.DropPage(page)
+	r.places[page%places] = place{}
+}
 
 // FrameCode implements linux.Hooks: nobody may write the frame's lines without
 // asking.
@@ -137,10 +166,12 @@ func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
 		for u := range r.cfg.Cores {
 			r.m.Window(u).Clear()
 		}
+		clear(r.places[:])
 		return
 	}
 	for page := addr.Page(); page < (uint64(addr)+n+linux.PageSize-1)>>pageShift; page++ {
 		r.m.DropPage(page)
+		r.places[page%places] = place{}
 	}
 }
 

@@ -54,6 +54,8 @@ type recorder struct {
 	win  *hwmodel.Window
 	last []*thread // by unit: whose tags its window holds
 
+	places [places]place
+
 	min        uint64 // the last orderable event
 	shared     hwmodel.LineSet
 	atomics    map[atomicOperand]struct{}
