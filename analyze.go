@@ -68,12 +68,16 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	}
 	// Experiments and verdicts.
 	if !o.CheckersOnly {
+		if err := a.survey(ctx, groups); err != nil {
+			return nil, err
+		}
 		for _, g := range groups {
 			if !g.sync {
 				a.rep.Races = append(a.rep.Races, a.judge(g))
 			}
 		}
 		a.rep.Races = append(a.rep.Races, a.synced...)
+		a.asked()
 	}
 	for _, n := range a.ms.Notes() {
 		a.note("%s", n)
@@ -109,6 +113,8 @@ type analysis struct {
 	sync   []races.SyncVar // recognised by experiment
 	synced []report.Race   // what they were reported for
 	rank   map[emulate.ThreadID][]sliceStart
+
+	knowledge
 }
 
 func (a *analysis) note(format string, args ...any) {

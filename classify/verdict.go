@@ -35,7 +35,8 @@ type Trial struct {
 	Simulate bool   // else: correct
 	Outcome  string // same, different, crash, hang, diverged, unknown, not-serialisable
 	Opinion  Opinion
-	What     string // the first output that differs, with values
+	Recorded Opinion // of the outputs that were recorded
+	What     string  // the first output that differs, with values
 }
 
 // Verdicts, as in the report.

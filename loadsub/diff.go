@@ -92,13 +92,13 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 				if s.Live.GPR[r] == 0x0f {
 					size = 4
 				}
-				if add(Output{Name: regName(s, r), Want: number(wr, size), Got: number(gr, size)}) {
+				if add(Output{Name: RegisterName(s, r), Want: number(wr, size), Got: number(gr, size)}) {
 					return out
 				}
 			}
 			wx, gx := pickXMM(want.Ends[i].XMM[r], s.Live.XMM[r]), pickXMM(got.Ends[i].XMM[r], s.Live.XMM[r])
 			if wx != gx {
-				if add(Output{Name: xmmName(s, r), Want: xmmText(wx, s.Live.XMM[r]), Got: xmmText(gx, s.Live.XMM[r])}) {
+				if add(Output{Name: XMMName(s, r), Want: xmmText(wx, s.Live.XMM[r]), Got: xmmText(gx, s.Live.XMM[r])}) {
 					return out
 				}
 			}
@@ -126,15 +126,16 @@ func outlives(secs []*overlay.Section, addr uint64) bool {
 
 var regNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 
-func regName(s *overlay.Section, r int) string {
+// RegisterName is what general register r is called at the end of a section.
+func RegisterName(s *overlay.Section, r int) string {
 	if s.End == overlay.EndReturn && r == 0 {
 		return "the return value"
 	}
 	return regNames[r]
 }
 
-// xmmName is what register r is called at the end of a section.
-func xmmName(s *overlay.Section, r int) string {
+// XMMName is what register r is called at the end of a section.
+func XMMName(s *overlay.Section, r int) string {
 	if s.End == overlay.EndReturn && r == 0 {
 		return "the return value"
 	}

@@ -195,7 +195,7 @@ func (t *taint) outputs(h *overlay.History) {
 	if s.Live != nil {
 		for r := 0; r < 16; r++ {
 			if m := s.Live.GPR[r]; m != 0 && r != x86.RSP {
-				o := t.output(regName(s, r))
+				o := t.output(RegisterName(s, r))
 				for b := uint64(0); b < 8; b++ {
 					if m>>b&1 != 0 {
 						t.add(overlay.Span{Addr: overlay.LocReg + 8*uint64(r) + b, N: 1}, o)
@@ -203,7 +203,7 @@ func (t *taint) outputs(h *overlay.History) {
 				}
 			}
 			if m := s.Live.XMM[r]; m != 0 {
-				o := t.output(xmmName(s, r))
+				o := t.output(XMMName(s, r))
 				for b := uint64(0); b < 16; b++ {
 					if m>>b&1 != 0 {
 						t.add(overlay.Span{Addr: overlay.LocXMM + 16*uint64(r) + b, N: 1}, o)

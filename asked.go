@@ -1,0 +1,175 @@
+package racesim
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/loadsub"
+	"github.com/racesim/racesim/report"
+)
+
+// The user can name a line whose loads get another value. If a load of the line
+// races, the trial is part of the race; otherwise some executions of the line
+// are looked for, and experiments that belong to no race are made with them.
+
+// A lineAsked is one such line with its values.
+type lineAsked struct {
+	load   Load
+	values []uint64
+	code   []funcs.PCRange
+	at     []execution // where it is executed
+}
+
+// An execution is an instruction of a thread.
+type execution struct {
+	thread emulate.ThreadID
+	count  emulate.Count
+}
+
+const (
+	maxExecutions = 2 // of a line by one thread that are kept
+	maxAsked      = 4 // and experimented with
+)
+
+// linesAsked finds the code of the lines that the user named.
+func (a *analysis) linesAsked() []*lineAsked {
+	var out []*lineAsked
+next:
+	for _, l := range a.o.Loads {
+		for _, k := range out {
+			if k.load.File == l.File && k.load.Line == l.Line {
+				k.values = append(k.values, l.Value)
+				continue next
+			}
+		}
+		k := &lineAsked{load: l, values: []uint64{l.Value}, code: a.ms.PCsOfLine(l.File, l.Line)}
+		if len(k.code) == 0 {
+			a.note("%s:%d: no code comes from this line, as far as the debugging information says", l.File, l.Line)
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// valuesAsked returns the values for loads at a place.
+func (a *analysis) valuesAsked(f report.Frame) []uint64 {
+	var out []uint64
+	for _, l := range a.o.Loads {
+		if l.Line == f.Line && sameFile(f.File, l.File) {
+			out = append(out, l.Value)
+		}
+	}
+	return out
+}
+
+// sameFile reports whether want is the file, or the end of its path.
+func sameFile(file, want string) bool {
+	return file == want || strings.HasSuffix(file, "/"+strings.TrimPrefix(filepath.ToSlash(filepath.Clean(want)), "/"))
+}
+
+// asked makes the experiments that the user asked for and that no race has.
+func (a *analysis) asked() {
+	raced := map[string]bool{}
+	for i := range a.rep.Races {
+		for _, e := range a.rep.Races[i].Experiments {
+			if e.Source == string(loadsub.FromUser) {
+				raced[e.Load] = true
+			}
+		}
+	}
+	for _, l := range a.lines {
+		if len(l.code) == 0 || raced[l.name()] {
+			continue
+		}
+		n := len(a.rep.Experiments)
+		for _, x := range a.spread(l.at) {
+			a.askedAt(l, x)
+		}
+		if len(a.rep.Experiments) == n {
+			a.note("%s: no load on this line was executed in a section that can be re-emulated, or all of them read that value anyway", l.name())
+		}
+	}
+}
+
+func (l *lineAsked) name() string {
+	return fmt.Sprintf("%s:%d", filepath.Base(l.load.File), l.load.Line)
+}
+
+// spread picks some executions, of different threads first.
+func (a *analysis) spread(all []execution) []execution {
+	var out []execution
+	for n := 0; n < maxExecutions; n++ {
+		seen := map[emulate.ThreadID]int{}
+		for _, x := range all {
+			if seen[x.thread] == n && len(out) < maxAsked {
+				out = append(out, x)
+			}
+			seen[x.thread]++
+		}
+	}
+	return out
+}
+
+// askedAt experiments with the loads of a line in the section around one
+// execution of it.
+func (a *analysis) askedAt(l *lineAsked, at execution) {
+	places, err := loadsub.Places(a.pass, a.ms, at.thread, at.count, 1)
+	if err != nil {
+		return
+	}
+	s, err := a.capture(at.thread, places[0])
+	if err != nil || !s.Complete {
+		return
+	}
+	b := a.bench(s, &places[0], a.world(at.thread, at.count))
+	if b == nil {
+		return
+	}
+	done := map[uint64]bool{}
+	for _, i := range b.ranked(l, at.count) {
+		pc := s.Accesses[i].PC
+		if done[pc] {
+			continue
+		}
+		done[pc] = true
+		f := a.lineOf(pc)
+		for _, r := range loadsub.Replacements(s, i, loadsub.Choices{User: l.values}) {
+			if r.Source == loadsub.FromUser {
+				a.rep.Experiments = append(a.rep.Experiments, b.try(i, &f, r).shown)
+			}
+		}
+	}
+}
+
+// ranked lists the loads of a line from a given instruction on, most telling
+// first: the variables of the program rather than the frame's.
+func (b *bench) ranked(l *lineAsked, from emulate.Count) []int {
+	var out []int
+	add := func(i int) {
+		x := &b.s.Accesses[i]
+		if x.At < from || x.Writes() {
+			return
+		}
+		for _, r := range l.code {
+			if emulate.Addr(x.PC) >= r.Lo && emulate.Addr(x.PC) < r.Hi {
+				out = append(out, i)
+				return
+			}
+		}
+	}
+	if b.matter == nil {
+		for i := range b.s.Accesses {
+			add(i)
+		}
+		return out
+	}
+	for k := range b.matter {
+		if b.matter[k].Class != loadsub.Constant {
+			add(b.matter[k].Index)
+		}
+	}
+	return out
+}
