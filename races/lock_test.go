@@ -1,6 +1,7 @@
 package races
 
 import (
+	"math/rand"
 	"testing"
 
 	"github.com/racesim/racesim/emulate"
@@ -102,5 +103,39 @@ func TestLockEdgeSaysWhere(t *testing.T) {
 	e := d.LockGraph().Edges()
 	if len(e) != 1 || e[0].Count != 2 || e[0].Held.PC != uint64(lockA) || e[0].Taken != (LockSite{2, uint64(lockB), 1, 1}) {
 		t.Errorf("edges %+v", e)
+	}
+}
+
+func TestKnotsAreTheEdgesOfCycles(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	for round := 0; round < 300; round++ {
+		d := newScript(t, Config{}).start(2).Detector
+		for i := 0; i < 1+round%20; i++ {
+			a, b := rng.Intn(9), rng.Intn(9)
+			if a != b {
+				take(d, 2, 0x3000+emulate.Addr(64*a), 0x3000+emulate.Addr(64*b))
+			}
+		}
+		edges := d.LockGraph().Edges()
+		reach := map[[2]LockID]bool{}
+		for range edges {
+			for _, e := range edges {
+				reach[[2]LockID{e.From, e.To}] = true
+				for k := range reach {
+					if k[1] == e.From {
+						reach[[2]LockID{k[0], e.To}] = true
+					}
+				}
+			}
+		}
+		knots := map[*LockEdge]bool{}
+		for _, e := range d.LockGraph().Knots() {
+			knots[e] = true
+		}
+		for _, e := range edges {
+			if want := reach[[2]LockID{e.To, e.From}]; knots[e] != want {
+				t.Fatalf("round %d: edge %d to %d: part of a cycle: %v, Knots: %v", round, e.From, e.To, want, knots[e])
+			}
+		}
 	}
 }
