@@ -8,11 +8,9 @@ import (
 	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
-	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/loadsub"
 	"github.com/racesim/racesim/races"
-	"github.com/racesim/racesim/races/detect"
 	"github.com/racesim/racesim/report"
 )
 
@@ -108,44 +106,6 @@ func (a *analysis) quiet(target uint64) bool {
 	r, ok := a.ms.Runtime(f)
 	return ok && r.Category.Own()
 }
-
-// world is the recording as it was when a thread executed an instruction.
-func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
-	var others []*replay.Thread
-	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: func(line uint64) (*[64]byte, uint64) {
-		if others == nil {
-			for _, id := range a.t.s.Threads() {
-				if n := a.before(id, t, c); n > 0 && len(others) < maxOthers {
-					if u, _, err := a.pass.Seek(id, n); err == nil {
-						others = append(others, u)
-					}
-				}
-			}
-		}
-		// What several threads know must agree: some of it may be stale.
-		var got *[64]byte
-		known := uint64(0)
-		for _, u := range others {
-			d := u.Memory().Line(line)
-			switch {
-			case d == nil:
-			case got == nil:
-				copy := *d
-				got, known = &copy, ^uint64(0)
-			default:
-				for i := range d {
-					if d[i] != got[i] {
-						known &^= 1 << i
-					}
-				}
-			}
-		}
-		return got, known
-	}}
-}
-
-// maxOthers bounds the threads asked for memory that a section doesn't know.
-const maxOthers = 8
 
 // name says what memory at addr is called.
 func (a *analysis) name(addr uint64) string {

@@ -215,6 +215,10 @@ type World struct {
 	Canon func(addr uint64) uint64
 	// Elsewhere tells what other threads know of a line.
 	Elsewhere func(line uint64) (*[64]byte, uint64)
+	// Unmapped says that nothing was ever mapped at an address.
+	Unmapped func(addr uint64) bool
+	// Code returns instruction bytes of pages that the recording never executed.
+	Code func(pc uint64) []byte
 	// Class says what kind of memory is at an address.
 	Class func(addr uint64, size int) Class
 	// Orderable says that atomic instructions access a location.
@@ -227,6 +231,12 @@ func (w World) apply(r *overlay.Run) {
 	}
 	if w.Elsewhere != nil {
 		r.Elsewhere(w.Elsewhere)
+	}
+	if w.Unmapped != nil {
+		r.Unmapped(w.Unmapped)
+	}
+	if w.Code != nil {
+		r.Code(w.Code)
 	}
 	if w.Quiet != nil {
 		r.Quiet(w.Quiet)

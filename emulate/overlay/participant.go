@@ -128,7 +128,12 @@ func (p *participant) Line(c *x86.CPU, n uint64, write bool) unsafe.Pointer {
 }
 
 // Code serves x86.Memory.
-func (p *participant) Code(c *x86.CPU, pc uint64) []byte { return p.sec.View.Code(pc) }
+func (p *participant) Code(c *x86.CPU, pc uint64) []byte {
+	if b := p.sec.View.Code(pc); b != nil || p.run.code == nil {
+		return b
+	}
+	return p.run.code(pc)
+}
 
 // Load serves x86.Watcher.
 func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
@@ -230,8 +235,27 @@ func (p *participant) resolve(addr, missing uint64) {
 	for ; missing&1 == 0; missing >>= 1 {
 		a++
 	}
+	p.mapped(a, false)
 	x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: &unknownError{a}})
 }
+
+// mapped raises a page fault where nothing was ever mapped.
+func (p *participant) mapped(addr uint64, write bool) {
+	if p.run.unmapped == nil || overlaps(p.run.fresh, addr, 1) || !p.run.unmapped(addr) {
+		return
+	}
+	s := &x86.Stop{Kind: x86.StopFault, Vector: x86.VecPF, Addr: addr, Code: pfUser}
+	if write {
+		s.Code |= pfWrite
+	}
+	x86.Raise(s)
+}
+
+// Bits of a page fault's error code (Intel SDM volume 3, 4.7).
+const (
+	pfWrite = 1 << 1
+	pfUser  = 1 << 2
+)
 
 // Store serves x86.Watcher: what is written goes to the overlay.
 func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
@@ -239,6 +263,11 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	line := p.run.canon(addr >> 6)
 	l := p.run.mem.own(line)
 	mask := byteMask(addr, size)
+	if l.mask == 0 {
+		if _, known := p.view(addr >> 6); known == 0 {
+			p.mapped(addr, true)
+		}
+	}
 	if !p.ownStack(addr) && (l.mask&mask != mask || p.read(addr, size) != v) {
 		p.lastNew = p.executed + uint64(p.count()) - uint64(p.cpu.Count)
 	}

@@ -52,6 +52,10 @@ type Run struct {
 	fresh   []Span // memory that a section mapped: zero until written
 	// elsewhere is asked for lines that no participant knows.
 	elsewhere func(line uint64) (*[64]byte, uint64)
+	// unmapped tells accesses that fault.
+	unmapped func(addr uint64) bool
+	// code has the instructions that the recording never executed.
+	code func(pc uint64) []byte
 }
 
 // New prepares an experiment with the given sections. A section may be used in
@@ -81,6 +85,13 @@ func (r *Run) Aliases(canon func(addr uint64) uint64) { r.alias = canon }
 // Elsewhere is asked for lines that no participant knows; it returns their
 // bytes and which of them are known.
 func (r *Run) Elsewhere(f func(line uint64) (*[64]byte, uint64)) { r.elsewhere = f }
+
+// Unmapped says where accesses fault, among what no participant knows.
+func (r *Run) Unmapped(f func(addr uint64) bool) { r.unmapped = f }
+
+// Code is asked for instructions that no recorded thread executed: the bytes
+// from pc to the end of its page, or nil.
+func (r *Run) Code(f func(pc uint64) []byte) { r.code = f }
 
 func (r *Run) canon(line uint64) uint64 {
 	if r.alias == nil {

@@ -385,6 +385,7 @@ func (f *follower) exit(p *traces.Packet) {
 	pl := f.placeOf(f.p.Tree.Place(f.calls.Node(), emulate.Addr(f.call.pc)))
 	f.ranges(p.Reads, races.Read, pl)
 	f.ranges(p.Writes, races.Write, pl)
+	f.tt.kernelWrote(p.Writes)
 	a := &f.call.args
 	failed := int64(p.Ret) < 0 && int64(p.Ret) > -4096
 	if failed {
