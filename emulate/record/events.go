@@ -97,6 +97,7 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 		}
 		r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(lt.CPU)})
 		t.keyAt, t.hashAt = n, n
+		r.keyFrames++
 	}
 	t.split = false
 }

@@ -24,7 +24,7 @@ type Result struct {
 	Threads      int
 	Events       uint64 // orderable events
 	Bytes        int64  // of the trace
-	KeyFrames    int
+	KeyFrames    int    // beside the threads' starts
 }
 
 // An Error says that a recording ended before the guest did. What was recorded
@@ -66,7 +66,7 @@ type recorder struct {
 	once       sync.Once
 
 	keyEvery, hashEvery uint64
-	threads             int
+	threads, keyFrames  int
 	instructions        uint64
 }
 
@@ -105,7 +105,13 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	r := &recorder{cfg: cfg, w: w, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores),
 		atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
-	res, err := r.run(ctx, lc)
+	p, err := linux.New(lc, r, cfg.Argv, cfg.Env)
+	if err != nil {
+		w.Abort()
+		os.Remove(cfg.Output + traces.IncompleteSuffix)
+		return Result{}, fmt.Errorf("record: %w", err)
+	}
+	res, err := r.run(ctx, p)
 	if e := w.Close(); err == nil {
 		err = e
 	}
@@ -116,11 +122,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 }
 
 // run executes the guest and puts everything but the index in the trace.
-func (r *recorder) run(ctx context.Context, lc linux.Config) (Result, error) {
-	p, err := linux.New(lc, r, r.cfg.Argv, r.cfg.Env)
-	if err != nil {
-		return Result{}, fmt.Errorf("record: %w", err)
-	}
+func (r *recorder) run(ctx context.Context, p *linux.Process) (Result, error) {
 	stop := context.AfterFunc(ctx, func() { r.interrupt(context.Cause(ctx)) })
 	defer stop()
 	st, err := p.Run()
@@ -131,7 +133,7 @@ func (r *recorder) run(ctx context.Context, lc linux.Config) (Result, error) {
 	if err != nil {
 		err = r.located(err)
 	}
-	res.Instructions, res.Events = r.instructions, r.min
+	res.Instructions, res.Events, res.KeyFrames = r.instructions, r.min, r.keyFrames
 	r.summarise()
 	if err == nil {
 		r.min++

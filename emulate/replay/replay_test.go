@@ -17,6 +17,7 @@ import (
 	"github.com/racesim/racesim/emulate/record"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -440,5 +441,33 @@ func TestCancelledRecordingIsReadable(t *testing.T) {
 	}
 	if v := verify(t, open(t, path)); v.Instructions != res.Instructions {
 		t.Errorf("replayed %d instructions, recorded %d", v.Instructions, res.Instructions)
+	}
+}
+
+func TestEveryMachineAndScheduleReplays(t *testing.T) {
+	bin := guest(t, "threads")
+	want, _ := native(t, bin)
+	tiny := hwmodel.Geometry{Size: 4 << 10, Ways: 2}
+	for name, cfg := range map[string]record.Config{
+		"one core":   {Cores: 1},
+		"many cores": {Cores: 16},
+		"tiny L1":    {L1: tiny, LLC: hwmodel.Geometry{Size: 32 << 10, Ways: 4}},
+		"MSI":        {Protocol: "msi", L1: tiny},
+		"MOESI":      {Protocol: "moesi", L1: tiny},
+		"MESIF":      {Protocol: "mesif", L1: tiny},
+		"rr":         {Schedule: "rr"},
+		"pct":        {Schedule: "pct"},
+		"host clock": {Clock: "host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Seed, cfg.Slice, cfg.HashEvery, cfg.KeyFrameEvery = 5, 400, 1000, 100000
+			path, out, res := recorded(t, cfg, bin)
+			if out != want {
+				t.Errorf("output %q, expected %q", out, want)
+			}
+			if v := verify(t, open(t, path)); v.Instructions != res.Instructions {
+				t.Errorf("replayed %d instructions of %d", v.Instructions, res.Instructions)
+			}
+		})
 	}
 }
