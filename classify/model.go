@@ -60,60 +60,67 @@ type Model struct {
 
 // A feature models one output, alone and relative to the input of the same name.
 type feature struct {
-	kind   Kind
-	n      int
-	values map[string]int // exact values, up to maxValues of them
-	robust dist           // numbers: the value
-	delta  dist           // numbers: value minus the input of the same name
-	order  []float64
+	kind  Kind
+	n     int
+	value dist // numbers: the value; others: how often each was seen
+	delta dist // numbers: value minus the input of the same name
 }
 
-const maxValues = 64
-
-// dist is a robust description of numbers.
+// A dist describes what was seen of one quantity.
 type dist struct {
 	n           int
-	median, mad float64
-	min, max    float64
+	seen        map[string]int // times each exact value was seen
+	median, mad float64        // of numbers
+	dev         []float64      // deviations from the median, ascending
 }
 
-func describe(x []float64) dist {
+func describe(keys []string, x []float64) dist {
+	d := dist{n: len(keys), seen: map[string]int{}}
+	for _, k := range keys {
+		d.seen[k]++
+	}
 	if len(x) == 0 {
-		return dist{}
+		return d
 	}
 	x = append([]float64(nil), x...)
 	sort.Float64s(x)
-	d := dist{n: len(x), min: x[0], max: x[len(x)-1]}
 	d.median = stat.Quantile(0.5, stat.Empirical, x, nil)
-	dev := make([]float64, len(x))
+	d.dev = make([]float64, len(x))
 	for i, v := range x {
-		dev[i] = math.Abs(v - d.median)
+		d.dev[i] = math.Abs(v - d.median)
 	}
-	sort.Float64s(dev)
-	d.mad = stat.Quantile(0.5, stat.Empirical, dev, nil) * 1.4826 // consistent for the normal distribution
+	sort.Float64s(d.dev)
+	d.mad = stat.Quantile(0.5, stat.Empirical, d.dev, nil) * 1.4826 // consistent for the normal distribution
 	return d
 }
 
-// tail returns how extreme v is: the two-sided tail probability, 0 to 1.
-func (d dist) tail(v float64) float64 {
-	if d.n == 0 {
-		return 1
+// varied reports whether the quantity is a different one nearly every time, so
+// that the frequency of a value says nothing.
+func (d *dist) varied() bool { return 2*len(d.seen) > d.n }
+
+// frequency returns how often a value is expected, 0 to 1, by the rule of
+// succession.
+func (d *dist) frequency(key string) float64 { return float64(d.seen[key]+1) / float64(d.n+2) }
+
+// tail returns how usual it is to be as far from the median as v, 0 to 1: the
+// share of what was seen that is as far, and beyond that what Student's
+// distribution gives.
+func (d *dist) tail(v float64) float64 {
+	far := math.Abs(v - d.median)
+	n := len(d.dev) - sort.SearchFloat64s(d.dev, far)
+	p := float64(n+1) / float64(d.n+2)
+	if n == 0 && d.mad > 0 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: math.Max(1, float64(d.n-1))}
+		p = math.Min(p, 2*t.Survival(far/d.mad))
 	}
-	if v >= d.min && v <= d.max && d.mad == 0 {
-		if v == d.median {
-			return 1
-		}
-		return 2 / float64(d.n+2)
-	}
-	scale := d.mad
-	if scale == 0 {
-		// All alike: anything else was never seen in n instances.
-		return 1 / float64(d.n+2)
-	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: math.Max(1, float64(d.n-1))}
-	p := 2 * t.Survival(math.Abs(v-d.median)/scale)
-	if v >= d.min && v <= d.max {
-		p = math.Max(p, 2/float64(d.n+2))
+	return p
+}
+
+// usual returns how usual a number is, 0 to 1.
+func (d *dist) usual(key string, v float64) float64 {
+	p := d.frequency(key)
+	if d.varied() {
+		p = math.Max(p, d.tail(v))
 	}
 	return math.Min(1, p)
 }
@@ -121,36 +128,51 @@ func (d dist) tail(v float64) float64 {
 // Learn makes a model from the instances of one function.
 func Learn(samples []Sample) *Model {
 	m := &Model{Samples: len(samples), outputs: map[string]*feature{}, present: map[string]int{}}
-	nums, deltas := map[string][]float64{}, map[string][]float64{}
+	type column struct {
+		keys []string
+		nums []float64
+	}
+	values, deltas := map[string]*column{}, map[string]*column{}
+	add := func(to map[string]*column, name, key string, x float64, number bool) {
+		c := to[name]
+		if c == nil {
+			c = new(column)
+			to[name] = c
+		}
+		c.keys = append(c.keys, key)
+		if number {
+			c.nums = append(c.nums, x)
+		}
+	}
 	for _, s := range samples {
 		for name, v := range s.Outputs {
 			m.present[name]++
 			f := m.outputs[name]
 			if f == nil {
-				f = &feature{kind: v.Kind, values: map[string]int{}}
+				f = &feature{kind: v.Kind}
 				m.outputs[name] = f
 			}
 			f.n++
-			k := key(v)
-			if _, ok := f.values[k]; ok || len(f.values) < maxValues {
-				f.values[k]++
-			}
-			if v.Kind == Number || v.Kind == Real {
-				nums[name] = append(nums[name], v.Num)
-				if in, ok := s.Inputs[name]; ok {
-					deltas[name] = append(deltas[name], v.Num-in.Num)
-				}
+			add(values, name, key(v), v.Num, v.numeric())
+			if in, ok := s.Inputs[name]; ok && v.numeric() && in.numeric() {
+				d := v.Num - in.Num
+				add(deltas, name, fmt.Sprint(d), d, true)
 			}
 		}
 	}
 	for name, f := range m.outputs {
-		f.robust, f.delta = describe(nums[name]), describe(deltas[name])
+		f.value = describe(values[name].keys, values[name].nums)
+		if c := deltas[name]; c != nil {
+			f.delta = describe(c.keys, c.nums)
+		}
 	}
 	return m
 }
 
+func (v Value) numeric() bool { return v.Kind == Number || v.Kind == Real }
+
 func key(v Value) string {
-	if v.Kind == Number || v.Kind == Real {
+	if v.numeric() {
 		return fmt.Sprint(v.Num)
 	}
 	return v.Text
@@ -189,8 +211,9 @@ func (m *Model) Judge(s Sample) Opinion {
 			o.lower(1/float64(m.Samples+2), fmt.Sprintf("%s is written, which no other instance did", name))
 			continue
 		}
-		p := f.usual(v, s.Inputs[name], hasInput(s, name))
-		o.lower(p, fmt.Sprintf("%s = %s is unusual in %d instances", name, key(v), f.n))
+		in, has := s.Inputs[name]
+		p, how := f.usual(v, in, has)
+		o.lower(p, fmt.Sprintf("%s %s, which is unusual in %d instances", name, how, f.n))
 	}
 	for name, n := range m.present {
 		if _, ok := s.Outputs[name]; !ok && n == m.Samples {
@@ -202,39 +225,34 @@ func (m *Model) Judge(s Sample) Opinion {
 	return o
 }
 
-func hasInput(s Sample, name string) bool { _, ok := s.Inputs[name]; return ok }
-
 func (o *Opinion) lower(p float64, why string) {
 	if p < o.Score {
 		o.Score, o.Why = p, why
 	}
 }
 
-// usual returns how usual a value of this output is, 0 to 1.
-func (f *feature) usual(v, in Value, hasIn bool) float64 {
-	seen := f.values[key(v)]
-	switch v.Kind {
-	case Number, Real:
-		p := 0.0
-		if seen > 0 {
-			p = float64(seen+1) / float64(f.n+2)
+// usual returns how usual a value of this output is, 0 to 1, and what about it
+// was looked at, in words.
+func (f *feature) usual(v, in Value, hasIn bool) (p float64, how string) {
+	k := key(v)
+	how = "is " + k
+	if !v.numeric() {
+		if v.Kind == Raw && f.value.varied() {
+			return 0.5, how // differs all the time: says nothing
 		}
-		// Values that differ in nearly every instance (counters, sums) are
-		// told by their change or their spread, not by their frequency.
-		if hasIn && f.delta.n > 0 {
-			p = math.Max(p, f.delta.tail(v.Num-in.Num))
-		}
-		if len(f.values)*2 > f.n {
-			p = math.Max(p, f.robust.tail(v.Num))
-		}
-		if p == 0 {
-			p = 1 / float64(f.n+2)
-		}
-		return p
-	case Raw:
-		if len(f.values)*2 > f.n {
-			return 0.5 // differs all the time: says nothing
-		}
+		return f.value.frequency(k), how
 	}
-	return float64(seen+1) / float64(f.n+2)
+	p = f.value.usual(k, v.Num)
+	if !hasIn || !in.numeric() || 5*f.delta.n < 4*f.n {
+		return p, how
+	}
+	// Counters and sums are told by how they change: whichever of value and
+	// change takes fewer forms says more.
+	d := v.Num - in.Num
+	kd := fmt.Sprint(d)
+	q := f.delta.usual(kd, d)
+	if len(f.delta.seen) < len(f.value.seen) || len(f.delta.seen) == len(f.value.seen) && q > p {
+		return q, "changes by " + kd
+	}
+	return p, how
 }
