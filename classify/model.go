@@ -196,7 +196,7 @@ func (m *Model) Judge(s Sample) Opinion {
 		if m != nil {
 			n = m.Samples
 		}
-		return Opinion{Why: fmt.Sprintf("%d instances are too few to know what is normal (%d needed)", n, MinSamples)}
+		return Opinion{Why: fmt.Sprintf("too few other instances to know what is normal: %d, and %d are needed", n, MinSamples)}
 	}
 	o := Opinion{Known: true, Normal: true, Score: 1}
 	names := make([]string, 0, len(s.Outputs))

@@ -82,7 +82,7 @@ func TestFewInstancesGiveNoOpinion(t *testing.T) {
 	var learnt []Sample
 	for n := 0; n < MinSamples; n++ {
 		o := Learn(learnt).Judge(counter(1, 1))
-		if o.Known || !strings.Contains(o.Why, fmt.Sprintf("%d instances are too few", n)) {
+		if o.Known || !strings.Contains(o.Why, fmt.Sprintf("is normal: %d,", n)) {
 			t.Errorf("%d instances: %+v", n, o)
 		}
 		learnt = append(learnt, counter(float64(n), 1))

@@ -31,12 +31,10 @@ func WriteJSON(w io.Writer, r *Report) error {
 				x.Accesses[k].Stack = []Frame{}
 			}
 		}
-		x.Experiments = append([]Experiment{}, x.Experiments...)
-		for k := range x.Experiments {
-			if x.Experiments[k].Outputs == nil {
-				x.Experiments[k].Outputs = []Output{}
-			}
-		}
+		x.Experiments = withOutputs(x.Experiments)
+	}
+	if len(c.Experiments) > 0 {
+		c.Experiments = withOutputs(c.Experiments)
 	}
 	c.Findings = append([]Finding{}, c.Findings...)
 	for i := range c.Findings {
@@ -60,4 +58,15 @@ func ReadJSON(r io.Reader) (*Report, error) {
 		return nil, fmt.Errorf("report: schema %q, expected %q", x.Schema, Schema)
 	}
 	return &x, nil
+}
+
+// withOutputs copies experiments, with empty lists of outputs instead of nulls.
+func withOutputs(xs []Experiment) []Experiment {
+	out := append([]Experiment{}, xs...)
+	for k := range out {
+		if out[k].Outputs == nil {
+			out[k].Outputs = []Output{}
+		}
+	}
+	return out
 }

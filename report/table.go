@@ -25,6 +25,7 @@ func WriteTable(w io.Writer, r *Report) error {
 			p.race(i+1, x, r.Summary.Runs)
 		}
 	}
+	p.asked(r)
 	p.findings(r)
 	for _, n := range r.Notes {
 		p.f("note: %s\n", n)
@@ -227,6 +228,18 @@ func (p *printer) experiments(x *Race) {
 	if n := len(x.Experiments) - shown; n > 0 {
 		p.f("    %s in the JSON report\n", count(n, "more experiment"))
 	}
+}
+
+// asked prints the experiments that belong to no race.
+func (p *printer) asked(r *Report) {
+	if len(r.Experiments) == 0 {
+		return
+	}
+	p.f("what you asked for, on loads that don't race\n")
+	for k := range r.Experiments {
+		p.experiment(&r.Experiments[k])
+	}
+	p.f("\n")
 }
 
 func (p *printer) experiment(e *Experiment) {
