@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -31,6 +32,14 @@ type Func struct {
 	// Library says that it is the standard library's code compiled into the
 	// user's program (a template, an inline function).
 	Library bool
+
+	kind atomic.Pointer[kind] // what Modules.Runtime answered
+}
+
+// A kind is an answer of Modules.Runtime.
+type kind struct {
+	r  Runtime
+	ok bool
 }
 
 // Contains says whether pc is in f.

@@ -97,6 +97,16 @@ func (ms *Modules) Runtime(f *Func) (r Runtime, ok bool) {
 	if f == nil {
 		return Runtime{}, false
 	}
+	k := f.kind.Load()
+	if k == nil {
+		k = new(kind)
+		k.r, k.ok = ms.classify(f)
+		f.kind.Store(k)
+	}
+	return k.r, k.ok
+}
+
+func (ms *Modules) classify(f *Func) (r Runtime, ok bool) {
 	if f.PLT {
 		// The stub stands for the function behind it.
 		if to := f.Module.ms.Exported(f.Linkage); to != nil {
