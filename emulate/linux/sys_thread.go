@@ -203,7 +203,7 @@ func sysPrctl(c *call) int64 {
 		unix.PR_SET_KEEPCAPS, unix.PR_SET_PTRACER, unix.PR_SET_THP_DISABLE, unix.PR_SET_CHILD_SUBREAPER:
 		return 0
 	case unix.PR_GET_TIMERSLACK:
-		return 50000
+		return timerSlack
 	case unix.PR_GET_SECCOMP, unix.PR_GET_NO_NEW_PRIVS, unix.PR_GET_KEEPCAPS:
 		return 0
 	}
