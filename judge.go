@@ -114,7 +114,11 @@ func (a *analysis) name(addr uint64) string {
 	}
 	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 {
 		if s := a.allocated(b); len(s) > 0 {
-			return fmt.Sprintf("heap(%s:%d)+%d", filepath.Base(s[0].File), s[0].Line, uint64(addr)-uint64(b.Addr))
+			at := s[0].Function
+			if s[0].File != "" {
+				at = fmt.Sprintf("%s:%d", filepath.Base(s[0].File), s[0].Line)
+			}
+			return fmt.Sprintf("heap(%s)+%d", at, uint64(addr)-uint64(b.Addr))
 		}
 	}
 	return ""

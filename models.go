@@ -312,7 +312,7 @@ func (c *collector) run(ctx context.Context, id emulate.ThreadID) error {
 	t.CPU().Calls = calls
 	blocks := t.CPU().Blocks
 	jumps := map[uint64]bool{}
-	for _, pc := range c.a.tree.JumpTargets() {
+	for _, pc := range c.a.tree.JumpTargets(nil) {
 		jumps[uint64(pc)] = true
 		blocks.Break(uint64(pc))
 	}

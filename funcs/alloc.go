@@ -130,11 +130,12 @@ func peek(c *x86.CPU, a uint64) (v uint64) {
 	return v
 }
 
-// JumpTargets returns the entries of allocator functions that other functions
-// of the program jump to instead of calling them, as optimisers do for a call
-// that is the last thing a function does. A replayer marks them with
-// BlockCache.Break and calls Tracker.Enter when it stops there.
-func (t *Tree) JumpTargets() []emulate.Addr {
+// JumpTargets returns the entries of allocator functions, and of others that
+// also holds for, that functions of the program jump to instead of calling
+// them, as optimisers do for a call that is the last thing a function does. A
+// replayer marks them with BlockCache.Break and calls Tracker.Enter when it
+// stops there.
+func (t *Tree) JumpTargets(also func(*Func) bool) []emulate.Addr {
 	if t.ms == nil {
 		return nil
 	}
@@ -160,7 +161,7 @@ func (t *Tree) JumpTargets() []emulate.Addr {
 				if m.Kind == ModCxx && r.Alloc != RoleDelete && r.Alloc != RoleDeleteArray {
 					continue // that memory is its own; strings and containers are the program's
 				}
-				if r.Alloc != NoAlloc {
+				if r.Alloc != NoAlloc || also != nil && also(j.to) {
 					found[j.to.Entry] = true
 				}
 			}

@@ -52,7 +52,7 @@ func TestDamagedFilesDoNotPanic(t *testing.T) {
 		}
 		ms.PCsOfLine("instance.c", 17)
 		ms.AddrOfVar("total")
-		tree.JumpTargets()
+		tree.JumpTargets(nil)
 	}
 	if opened == 0 {
 		t.Error("no damaged file could be opened: the test tests nothing")

@@ -265,7 +265,7 @@ func TestAccessesAreAttributed(t *testing.T) {
 	if !strings.Contains(got, "strtok words main") {
 		t.Errorf("stack after two jumps: %s", got)
 	}
-	if targets := tree.JumpTargets(); !slices.Contains(targets, fn("free").Entry) || len(targets) > 8 {
+	if targets := tree.JumpTargets(nil); !slices.Contains(targets, fn("free").Entry) || len(targets) > 8 {
 		t.Errorf("jump targets %v, want free at %v", targets, fn("free").Entry)
 	}
 }

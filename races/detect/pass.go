@@ -106,8 +106,8 @@ func (p *Pass) Run(ctx context.Context) error {
 		p.Heap = newHeap(p)
 	}
 
-	p.jumps = p.Tree.JumpTargets()
 	p.locks = lockEntries(p.Tree.Modules())
+	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool { return p.locks[f.Entry] != 0 })
 	p.strings = stringEntries(p.Tree.Modules())
 
 	if err := p.births(); err != nil {
