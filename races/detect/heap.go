@@ -22,13 +22,12 @@ type Heap struct {
 	// bytes, because that would have taken too long.
 	Skipped uint64
 
-	p       *Pass
-	blocks  map[uint64]*Block // by address: the last that began there
-	freed   map[emulate.ThreadID]uint64
-	pages   map[uint64]*heapPage
-	last    *heapPage
-	said    map[said]int
-	current emulate.ThreadID
+	p      *Pass
+	blocks map[uint64]*Block // by address: the last that began there
+	freed  map[emulate.ThreadID]uint64
+	pages  map[uint64]*heapPage
+	last   *heapPage
+	said   map[said]int
 }
 
 // A Block is a heap block with its history.
@@ -85,8 +84,7 @@ func (h *Heap) Live() []Block {
 	return out
 }
 
-// Known returns all addresses at which blocks began that the allocator may
-// still have in its hands.
+// Known calls f with the last block that began at each address, alive or not.
 func (h *Heap) Known(f func(b *Block)) {
 	for _, b := range h.blocks {
 		f(b)
@@ -145,7 +143,12 @@ func (h *Heap) note(id emulate.ThreadID, n *note) {
 		if n.old != 0 {
 			kept = h.freed[id]
 		}
-		h.blocks[n.addr] = &Block{Addr: emulate.Addr(n.addr), Size: n.size, Own: n.own, Thread: id, Ctx: n.ctx, Site: n.pc, Count: n.count}
+		b := h.blocks[n.addr]
+		if b == nil {
+			b = new(Block)
+			h.blocks[n.addr] = b
+		}
+		*b = Block{Addr: emulate.Addr(n.addr), Size: n.size, Own: n.own, Thread: id, Ctx: n.ctx, Site: n.pc, Count: n.count}
 		if n.skipped {
 			h.Skipped++
 		}

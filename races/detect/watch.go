@@ -16,10 +16,11 @@ import (
 type watch struct {
 	f     *follower
 	pages map[uint64]*watchPage // by page number
-	last  *watchPage
+	near  [64]*watchPage        // the last ones asked for, by the low bits
 	live  map[uint64]watchBlock // by address: blocks that this thread allocated
 	freed uint64                // size of the block freed last
 	said  map[said]int
+	sites []uint8 // by call path: blocks allocated, up to 255
 
 	// Looking at accesses that turn out to be right is what this costs. slow
 	// counts them, limit is how many the thread may have had by now.
@@ -60,10 +61,12 @@ const (
 	maxSaid = 8
 	// A thread may look at freeLooks accesses that were right, and at one more
 	// for each looksPer instructions; then lines with more than fewUses of
-	// them are let go, and new blocks aren't watched for reads.
-	freeLooks = 200_000
-	looksPer  = 32
-	fewUses   = 32
+	// them are let go, and new blocks aren't watched for reads unless they are
+	// among the first manyBlocks of their call path.
+	freeLooks  = 200_000
+	looksPer   = 100
+	fewUses    = 32
+	manyBlocks = 32
 )
 
 func newWatch(f *follower) *watch {
@@ -72,8 +75,9 @@ func newWatch(f *follower) *watch {
 
 // page returns the state of a page, made if need be and wanted.
 func (w *watch) page(num uint64, make bool) *watchPage {
-	if w.last != nil && w.last.num == num {
-		return w.last
+	near := &w.near[num%uint64(len(w.near))]
+	if p := *near; p != nil && p.num == num {
+		return p
 	}
 	p := w.pages[num]
 	if p == nil {
@@ -83,7 +87,7 @@ func (w *watch) page(num uint64, make bool) *watchPage {
 		p = &watchPage{num: num}
 		w.pages[num] = p
 	}
-	w.last = p
+	*near = p
 	return p
 }
 
@@ -156,7 +160,7 @@ func (w *watch) alloc(a *funcs.Alloc) {
 	addr, end := uint64(a.Addr), uint64(a.Addr)+a.Size
 	own := w.f.p.Tree.Class(a.Node).Own()
 	n := note{kind: noteAlloc, addr: addr, size: a.Size, ctx: a.Node, pc: uint64(a.Site), count: a.Count, old: uint64(a.Old), zeroed: a.Zeroed || own, own: own}
-	if !n.zeroed && w.tired() {
+	if !n.zeroed && w.many(a.Node) && w.tired() {
 		n.zeroed, n.skipped = true, true
 	}
 	if a.Undo {
@@ -195,6 +199,18 @@ func (w *watch) free(a *funcs.Free) {
 			w.set(addr+maxWatched, addr+b.size, false, false)
 		}
 	}
+}
+
+// many counts the blocks of a call path, and says whether there are many.
+func (w *watch) many(node funcs.NodeID) bool {
+	for int(node) >= len(w.sites) {
+		w.sites = append(w.sites, make([]uint8, len(w.sites)+256)...)
+	}
+	if w.sites[node] < manyBlocks {
+		w.sites[node]++
+		return false
+	}
+	return true
 }
 
 // tired says whether looking has cost enough for now.
