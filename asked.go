@@ -30,8 +30,9 @@ type execution struct {
 }
 
 const (
-	maxExecutions = 2 // of a line by one thread that are kept
-	maxAsked      = 4 // and experimented with
+	maxExecutions = 8  // of a line by one thread that are kept
+	maxLooked     = 12 // looked at
+	maxAsked      = 2  // and experimented with
 )
 
 // linesAsked finds the code of the lines that the user named.
@@ -85,9 +86,7 @@ func (a *analysis) asked() {
 			continue
 		}
 		n := len(a.rep.Experiments)
-		for _, x := range a.spread(l.at) {
-			a.askedAt(l, x)
-		}
+		a.askedOf(l)
 		if len(a.rep.Experiments) == n {
 			a.note("%s: no load on this line was executed in a section that can be re-emulated, or all of them read that value anyway", l.name())
 		}
@@ -104,7 +103,7 @@ func (a *analysis) spread(all []execution) []execution {
 	for n := 0; n < maxExecutions; n++ {
 		seen := map[emulate.ThreadID]int{}
 		for _, x := range all {
-			if seen[x.thread] == n && len(out) < maxAsked {
+			if seen[x.thread] == n && len(out) < maxLooked {
 				out = append(out, x)
 			}
 			seen[x.thread]++
@@ -113,32 +112,66 @@ func (a *analysis) spread(all []execution) []execution {
 	return out
 }
 
-// askedAt experiments with the loads of a line in the section around one
-// execution of it.
-func (a *analysis) askedAt(l *lineAsked, at execution) {
-	places, err := loadsub.Places(a.pass, a.ms, at.thread, at.count, 1)
+// askedOf experiments with executions of a line: first of all with those whose
+// load flows into an output.
+func (a *analysis) askedOf(l *lineAsked) {
+	type one struct {
+		b     *bench
+		loads []int
+	}
+	var idle []one
+	n := 0
+	for _, x := range a.spread(l.at) {
+		if n == maxAsked {
+			return
+		}
+		b := a.benchAt(x)
+		if b == nil {
+			continue
+		}
+		loads := b.ranked(l, x.count)
+		if len(loads) == 0 {
+			continue
+		}
+		if i := b.info(loads[0]); i != nil && len(i.Reaches) == 0 {
+			idle = append(idle, one{b, loads})
+			continue
+		}
+		b.asked(l, loads)
+		n++
+	}
+	for ; n < maxAsked && len(idle) > 0; n++ {
+		idle[0].b.asked(l, idle[0].loads)
+		idle = idle[1:]
+	}
+}
+
+// benchAt sets up the section around an execution, nil if there is none.
+func (a *analysis) benchAt(x execution) *bench {
+	places, err := loadsub.Places(a.pass, a.ms, x.thread, x.count, 1)
 	if err != nil {
-		return
+		return nil
 	}
-	s, err := a.capture(at.thread, places[0])
+	s, err := a.capture(x.thread, places[0])
 	if err != nil || !s.Complete {
-		return
+		return nil
 	}
-	b := a.bench(s, &places[0], a.world(at.thread, at.count))
-	if b == nil {
-		return
-	}
+	return a.bench(s, &places[0], a.world(x.thread, x.count))
+}
+
+// asked replaces loads of a line, one of each instruction.
+func (b *bench) asked(l *lineAsked, loads []int) {
 	done := map[uint64]bool{}
-	for _, i := range b.ranked(l, at.count) {
-		pc := s.Accesses[i].PC
+	for _, i := range loads {
+		pc := b.s.Accesses[i].PC
 		if done[pc] {
 			continue
 		}
 		done[pc] = true
-		f := a.lineOf(pc)
-		for _, r := range loadsub.Replacements(s, i, loadsub.Choices{User: l.values}) {
+		f := b.a.lineOf(pc)
+		for _, r := range loadsub.Replacements(b.s, i, loadsub.Choices{User: l.values}) {
 			if r.Source == loadsub.FromUser {
-				a.rep.Experiments = append(a.rep.Experiments, b.try(i, &f, r).shown)
+				b.a.rep.Experiments = append(b.a.rep.Experiments, b.try(i, &f, r).shown)
 			}
 		}
 	}

@@ -37,9 +37,7 @@ func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Sect
 		return
 	}
 	var c loadsub.Choices
-	if other.Addr == side.Addr && other.Size == side.Size && (other.Kind == races.Write || other.Kind == races.Update) {
-		c.Other, c.OtherOK = other.Value, true
-	}
+	c.Other, c.OtherOK = a.otherValue(side, other)
 	if b.norm.site != nil {
 		c.Seen = b.norm.site.seen[side.PC]
 	}
@@ -66,6 +64,22 @@ func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Sect
 			ev.Trials = append(ev.Trials, d.evidence())
 		}
 	}
+}
+
+// otherValue returns what a load reads if the other side's store comes later,
+// having come before, or earlier.
+func (a *analysis) otherValue(load, store *races.Access) (uint64, bool) {
+	if store.Addr != load.Addr || store.Size != load.Size || store.Kind != races.Write && store.Kind != races.Update {
+		return 0, false
+	}
+	if !a.order(store.Thread, store.Count, load.Thread, load.Count) {
+		return store.Value, true
+	}
+	t, _, err := a.pass.Seek(store.Thread, store.Count)
+	if err != nil {
+		return 0, false
+	}
+	return overlay.ReadUint(t.Memory(), uint64(store.Addr), store.Size)
 }
 
 // lineOf is the place of an instruction for a report.

@@ -18,7 +18,7 @@ const (
 	FromEntry Source = "entry"
 	// FromOwnStore: what the section itself last stored there before the load.
 	FromOwnStore Source = "own-store"
-	// FromOther: what the other thread stores there.
+	// FromOther: what the other thread stores there, or what was there before.
 	FromOther Source = "other-thread"
 	// FromTypical and FromAtypical: frequent and rare values that the same
 	// load read elsewhere in the recording.
@@ -44,7 +44,9 @@ type Replacement struct {
 // Choices are where replacement values can come from, beside the section
 // itself.
 type Choices struct {
-	// Other is what the racing store of another thread writes.
+	// Other is what the location holds if the racing store of another thread
+	// comes on the other side of the load: what it writes, or what was there
+	// before it.
 	Other   uint64
 	OtherOK bool
 	// Seen counts the values that the same load read elsewhere.
