@@ -52,9 +52,17 @@ type Config struct {
 
 	// KeyFrameEvery and HashEvery are numbers of instructions of a thread, at
 	// least, between places where replay can start, and between hashes of the
-	// registers. 0 means the defaults, a negative number never.
+	// registers. 0 means the defaults, a negative number never. After a key
+	// frame all memory flows in anew: by default a thread that uses much of it
+	// has fewer.
 	KeyFrameEvery, HashEvery int64
+
+	perImport uint64 // instructions to the next key frame for each line that flowed in since the last
 }
+
+// instructionsPerImport bounds what default key frames cost: a line of 512 bits
+// for as many instructions, half a bit for each before compression.
+const instructionsPerImport = 1000
 
 // hardware returns the model's configuration.
 func (c *Config) hardware() (hwmodel.Config, error) {
@@ -96,7 +104,7 @@ func (c *Config) complete() (linux.Config, error) {
 		c.Env = os.Environ()
 	}
 	if c.KeyFrameEvery == 0 {
-		c.KeyFrameEvery = DefaultKeyFrameEvery
+		c.KeyFrameEvery, c.perImport = DefaultKeyFrameEvery, instructionsPerImport
 	}
 	if c.HashEvery == 0 {
 		c.HashEvery = DefaultHashEvery

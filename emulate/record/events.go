@@ -18,6 +18,7 @@ type thread struct {
 	minAt uint64 // and the count at which it happened
 
 	keyAt, hashAt uint64 // counts at the last key frame and hash
+	imports       uint64 // lines that flowed in since the last key frame
 	inCall        bool   // between a system call's entry and exit
 	exited        bool
 	split         bool // inside a read-modify-write instruction
@@ -87,7 +88,7 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 	}
 	lt.CPU.Win = r.win
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
-	if n := lt.CPU.Count; r.keyEvery > 0 && n-t.keyAt >= r.keyEvery && !t.inCall && !t.split {
+	if n := lt.CPU.Count; r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport) && !t.inCall && !t.split {
 		t.know.Forget()
 		r.win.Clear()
 		for u := range r.last {
@@ -96,7 +97,7 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 			}
 		}
 		r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(lt.CPU)})
-		t.keyAt, t.hashAt = n, n
+		t.keyAt, t.hashAt, t.imports = n, n, 0
 		r.keyFrames++
 	}
 	t.split = false

@@ -65,6 +65,7 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 		}
 		t.know.Learn(line, l)
+		t.imports++
 	}
 	if write {
 		r.m.Claim(t.know, line, l)
