@@ -2,6 +2,7 @@ package racesim
 
 import (
 	"fmt"
+	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -121,6 +122,7 @@ func Merge(rs []*report.Report) *report.Report {
 				out.Notes = append(out.Notes, s)
 			}
 		}
+		out.Experiments = append(out.Experiments, r.Experiments...)
 		out.Summary.Instructions += r.Summary.Instructions
 		out.Summary.Threads = max(out.Summary.Threads, r.Summary.Threads)
 	}
@@ -168,7 +170,7 @@ func ParseLoad(s string) (Load, error) {
 	}
 	line, err := strconv.Atoi(at[i+1:])
 	if err != nil || line < 1 {
-		return Load{}, fmt.Errorf("%q: line %q isn't a number", s, at[i+1:])
+		return Load{}, fmt.Errorf("%q: %q isn't the number of a line", s, at[i+1:])
 	}
 	l := Load{File: at[:i], Line: line}
 	if n, err := strconv.ParseInt(val, 0, 64); err == nil {
@@ -177,4 +179,27 @@ func ParseLoad(s string) (Load, error) {
 		return Load{}, fmt.Errorf("%q: value %q isn't an integer", s, val)
 	}
 	return l, nil
+}
+
+// Unused returns the loads that no experiment of a report used.
+func Unused(r *report.Report, loads []Load) []Load {
+	tried := map[string]bool{}
+	note := func(xs []report.Experiment) {
+		for i := range xs {
+			if xs[i].Source == "user" {
+				tried[xs[i].Load] = true
+			}
+		}
+	}
+	for i := range r.Races {
+		note(r.Races[i].Experiments)
+	}
+	note(r.Experiments)
+	var out []Load
+	for _, l := range loads {
+		if !tried[fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)] {
+			out = append(out, l)
+		}
+	}
+	return out
 }

@@ -47,6 +47,18 @@ func (t *Trace) Incomplete() string {
 	return ""
 }
 
+// Damaged says what is wrong with a trace that was closed and has lost
+// something since; "" if nothing was lost, or if it never was closed.
+func (t *Trace) Damaged() string {
+	if strings.HasSuffix(t.r.Path(), traces.IncompleteSuffix) {
+		return ""
+	}
+	return t.r.Incomplete()
+}
+
+// Empty says that no thread is in the trace.
+func (t *Trace) Empty() bool { return len(t.s.Threads()) == 0 }
+
 // Session gives access to the replay of single threads.
 func (t *Trace) Session() *replay.Session { return t.s }
 
@@ -66,7 +78,7 @@ func (t *Trace) Verify(workers int) (string, error) {
 	if s := t.Incomplete(); s != "" {
 		fmt.Fprintf(&b, "the trace is incomplete: %s\n", s)
 	}
-	if v.CutOff > 0 {
+	if v.CutOff > 0 && v.Instructions > 0 {
 		fmt.Fprintf(&b, "%s went on after what is in the trace\n", plural(uint64(v.CutOff), "thread"))
 	}
 	return b.String(), nil

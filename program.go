@@ -22,7 +22,10 @@ func checkProgram(name string) error {
 	if !strings.Contains(name, "/") {
 		p, err := exec.LookPath(name)
 		if err != nil {
-			return fmt.Errorf("%s: no such program in PATH; write ./%s for one in this folder", name, name)
+			if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+				return fmt.Errorf("%s: no such program in PATH; ./%s names the one in this folder", name, name)
+			}
+			return fmt.Errorf("%s: no such program in PATH", name)
 		}
 		path = p
 	}

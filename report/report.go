@@ -33,6 +33,9 @@ type Race struct {
 	Verdict    Verdict `json:"verdict"`
 	Confidence float64 `json:"confidence"` // 0 to 1
 	Reason     string  `json:"reason"`     // one sentence
+	// Predicted says that the recording itself orders the two accesses, by
+	// critical sections that might as well have come in another order.
+	Predicted bool `json:"predicted,omitempty"`
 	// Severity, Fail and Suppressed are what rules.yaml made of it.
 	Severity    string       `json:"severity,omitempty"`
 	Fail        *bool        `json:"fail,omitempty"`

@@ -175,6 +175,9 @@ func (p *printer) race(n int, x *Race, runs int) {
 	}
 	p.f(", %s, %s\n", l.Kind, count(l.Size, "byte"))
 	p.f("    why: %s\n", x.Reason)
+	if x.Predicted {
+		p.f("    when: not in this run, in which the critical sections came in an order that kept the two apart\n")
+	}
 	for k := range x.Accesses {
 		p.access(&x.Accesses[k])
 	}
@@ -262,6 +265,9 @@ func (p *printer) experiment(e *Experiment) {
 		p.f(": %s", e.Detail)
 	}
 	p.f("\n")
+	if e.Outcome == "same" {
+		return
+	}
 	for i, o := range e.Outputs {
 		if i == 4 {
 			p.f("        …\n")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/racesim/racesim"
@@ -33,7 +35,7 @@ func analyzeOptions(c *cli.Context, g *gate) (racesim.AnalyzeOptions, error) {
 	for _, p := range o.Models {
 		t, err := racesim.Open(p)
 		if err != nil {
-			return o, fail(exitUse, "%s: --with: %v", c.Command.Name, err)
+			return o, fail(exitUse, "%s", say(c, fmt.Errorf("--with: %w", err)))
 		}
 		t.Close()
 	}
@@ -89,11 +91,19 @@ func checkCommand() *cli.Command {
 }
 
 func analyzeAndGate(c *cli.Context, g *gate, path string, o racesim.AnalyzeOptions) error {
-	r, err := racesim.AnalyzeFile(c.Context, path, o)
+	t, err := racesim.Open(path)
 	if err != nil {
-		return fail(damage(err, exitInternal), "%s", say(c, err))
+		return fail(exitUse, "%s", say(c, err))
 	}
-	ok, err := g.print(c, r, recordedAt(path))
+	defer t.Close()
+	if t.Empty() {
+		return fail(exitUse, "%s: %s: no thread is in the trace: %s", c.Command.Name, path, t.Incomplete())
+	}
+	r, err := t.Analyze(c.Context, o)
+	if err != nil {
+		return fail(damage(err, exitInternal), "%s", say(c, fmt.Errorf("%s: %w", path, err)))
+	}
+	ok, err := g.print(c, r, o.Loads, recordedAt(path))
 	if err != nil {
 		return err
 	}

@@ -71,13 +71,16 @@ func writable(path string) error {
 	return err
 }
 
-// print applies the rules and the gate, and writes the report. recorded is when
-// the trace was.
-func (g *gate) print(c *cli.Context, r *report.Report, recorded time.Time) (passed bool, err error) {
+// print applies the rules and the gate, and writes the report. loads are the
+// user's; recorded is when the trace was.
+func (g *gate) print(c *cli.Context, r *report.Report, loads []racesim.Load, recorded time.Time) (passed bool, err error) {
 	if err := racesim.Gate(r, g.rules, g.failOn); err != nil {
 		return false, fail(exitUse, "%s: %v", c.Command.Name, err)
 	}
 	racesim.Quote(r, recorded)
+	for _, l := range racesim.Unused(r, loads) {
+		r.Notes = append(r.Notes, fmt.Sprintf("--load %s:%d was not tried: no load that could be experimented with is on that line", l.File, l.Line))
+	}
 	var b bytes.Buffer
 	if g.format == "json" {
 		err = report.WriteJSON(&b, r)

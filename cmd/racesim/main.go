@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -60,11 +61,10 @@ func run(args []string) (code int) {
 			}
 		}
 	}()
-	if f := swallowed(args); f != "" {
-		fmt.Fprintf(os.Stderr, "racesim: %s: %s needs a value; see racesim %s --help\n", args[1], f, args[1])
-		return own
+	args, err := tidy(args)
+	if err == nil {
+		err = app().Run(args)
 	}
-	err := app().Run(anywhere(args))
 	var e *exitError
 	switch {
 	case err == nil:
@@ -109,12 +109,10 @@ func app() *cli.App {
 // say renders an error of a command without the names of the packages that it
 // came through.
 func say(c *cli.Context, err error) string {
-	s := err.Error()
-	for _, p := range []string{"record: ", "traces: ", "linux: ", "replay: ", "hwmodel: ", "record: "} {
-		s = strings.TrimPrefix(s, p)
-	}
-	return c.Command.Name + ": " + s
+	return c.Command.Name + packages.ReplaceAllString(": "+err.Error(), ": ")
 }
+
+var packages = regexp.MustCompile(`: (?:(?:record|traces|linux|replay|hwmodel|checkers|racesim): )+`)
 
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")

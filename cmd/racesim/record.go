@@ -20,8 +20,8 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
-		&cli.StringFlag{Name: "l1", Value: "32K/8", DefaultText: "32K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
-		&cli.StringFlag{Name: "llc", Value: "8M/16", DefaultText: "8M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "l1", Value: "256K/8", DefaultText: "256K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "llc", Value: "16M/16", DefaultText: "16M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
 		&cli.Uint64Flag{Name: "key-frames", Value: 50_000_000, Usage: "`INSTRUCTIONS` of a thread between places where replay can start"},
 	}
 }

@@ -36,10 +36,16 @@ func replayCommand() *cli.Command {
 				return fail(exitUse, "%s", say(c, err))
 			}
 			defer tr.Close()
+			if tr.Empty() {
+				return fail(exitUse, "replay: %s: no thread is in the trace: %s", path, tr.Incomplete())
+			}
 			text, err := tr.Verify(c.Int("workers"))
 			fmt.Fprint(c.App.Writer, text)
 			if err != nil {
-				return fail(damage(err, exitGate), "%s: %s", say(c, err), path)
+				return fail(damage(err, exitGate), "%s", say(c, fmt.Errorf("%s: %w", path, err)))
+			}
+			if d := tr.Damaged(); d != "" {
+				return fail(exitUse, "replay: %s: damaged: %s", path, d)
 			}
 			return nil
 		},

@@ -78,7 +78,7 @@ func runTest(c *cli.Context) error {
 			return err
 		}
 	}
-	ok, err := g.print(c, racesim.Merge(t.reports), recordedAt(t.paths[0]))
+	ok, err := g.print(c, racesim.Merge(t.reports), o.Loads, recordedAt(t.paths[0]))
 	if err != nil {
 		return err
 	}

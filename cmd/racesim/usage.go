@@ -44,40 +44,79 @@ var reworded = []struct {
 	{regexp.MustCompile(`^invalid value (".*") for (?:flag )?-([^ :]+): .*$`), `--$2 $1: want a whole number that isn't negative`},
 }
 
-// anywhere lets the flags of a command that takes a file stand behind the
-// file, too. It works on the whole command line, before it is parsed,
-// because the flag package stops at the first that is no flag.
-func anywhere(args []string) []string {
-	if len(args) < 3 {
-		return args
-	}
-	i := slices.IndexFunc(commands(), func(c *cli.Command) bool { return c.Name == args[1] })
-	if i < 0 {
-		return args
-	}
-	c := commands()[i]
-	if c.Name == "record" || c.Name == "test" {
-		return args // what follows the program is the program's
-	}
-	var flags, files []string
-	for rest := args[2:]; len(rest) > 0; rest = rest[1:] {
+// A line is a command line, taken apart before the flag package sees it: that
+// stops at the first argument that isn't a flag, takes "--" for a flag's value,
+// and looks for help topics.
+type line struct {
+	cmd   *cli.Command
+	flags []string // with their values
+	files []string // what isn't a flag
+	help  bool
+	// hungry is the flag whose value is missing: nothing follows it, or the
+	// "--" before the program.
+	hungry string
+}
+
+// split takes the arguments of a command apart. Those of record and test end
+// with the program; those of the others may stand in any order.
+func split(c *cli.Command, args []string) line {
+	l := line{cmd: c}
+	for rest := args; len(rest) > 0; rest = rest[1:] {
 		a := rest[0]
-		if a == "--" {
-			files = append(files, rest[1:]...)
-			break
-		}
-		if len(a) < 2 || a[0] != '-' {
-			files = append(files, a)
+		program := c.Name == "record" || c.Name == "test"
+		switch {
+		case a == "--":
+			l.files = append(l.files, rest[1:]...)
+			return l
+		case (len(a) < 2 || a[0] != '-') && program:
+			l.files = rest
+			return l
+		case len(a) < 2 || a[0] != '-':
+			l.files = append(l.files, a)
 			continue
 		}
-		flags = append(flags, a)
-		if takesValue(c, a) && len(rest) > 1 {
-			rest = rest[1:]
-			flags = append(flags, rest[0])
+		l.flags = append(l.flags, a)
+		switch strings.TrimLeft(a, "-") {
+		case "h", "help":
+			l.help = true
 		}
+		if !takesValue(c, a) {
+			continue
+		}
+		if len(rest) == 1 || rest[1] == "--" {
+			l.hungry = a
+			return l
+		}
+		rest = rest[1:]
+		l.flags = append(l.flags, rest[0])
 	}
-	out := append([]string{args[0], args[1]}, flags...)
-	return append(append(out, "--"), files...)
+	return l
+}
+
+// tidy brings a command line into the order that the flag package understands.
+func tidy(args []string) ([]string, error) {
+	if len(args) < 2 {
+		return args, nil
+	}
+	for _, c := range commands() {
+		if c.Name != args[1] {
+			continue
+		}
+		l := split(c, args[2:])
+		switch {
+		case l.help:
+			return []string{args[0], c.Name, "--help"}, nil
+		case l.hungry != "":
+			code := exitUse
+			if c.Name == "record" {
+				code = exitRecord
+			}
+			return nil, fail(code, "%s: %s needs a value; see racesim %s --help", c.Name, l.hungry, c.Name)
+		}
+		out := append([]string{args[0], c.Name}, l.flags...)
+		return append(append(out, "--"), l.files...), nil
+	}
+	return args, nil
 }
 
 // takesValue says whether the argument behind a belongs to it.
@@ -93,26 +132,4 @@ func takesValue(c *cli.Command, a string) bool {
 		}
 	}
 	return false
-}
-
-// swallowed returns the flag whose value would be the "--" before the program,
-// as in "racesim test -o -- ./prog"; "" if there is none.
-func swallowed(args []string) string {
-	if len(args) < 3 {
-		return ""
-	}
-	for _, c := range commands() {
-		if c.Name != args[1] {
-			continue
-		}
-		for i := 2; i+1 < len(args) && len(args[i]) > 1 && args[i][0] == '-' && args[i] != "--"; i++ {
-			if takesValue(c, args[i]) {
-				if args[i+1] == "--" {
-					return args[i]
-				}
-				i++
-			}
-		}
-	}
-	return ""
 }
