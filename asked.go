@@ -85,11 +85,7 @@ func (a *analysis) asked() {
 		if len(l.code) == 0 || raced[l.name()] {
 			continue
 		}
-		n := len(a.rep.Experiments)
 		a.askedOf(l)
-		if len(a.rep.Experiments) == n {
-			a.note("%s: no load on this line was executed in a section that can be re-emulated, or all of them read that value anyway", l.name())
-		}
 	}
 }
 
