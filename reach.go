@@ -22,6 +22,8 @@ func (a *analysis) lost() []checkers.Block {
 		site      uint64
 		reachable bool
 	}
+	// To say where costs a replay; nobody may ask about blocks in use.
+	wanted := a.o.Rules.Setting("leak").Options["reachable"] != 0
 	index := map[key]int{}
 	var out []checkers.Block
 	slot := func(b *detect.Block, reachable bool) *checkers.Block {
@@ -30,8 +32,11 @@ func (a *analysis) lost() []checkers.Block {
 		if !ok {
 			i = len(out)
 			index[k] = i
-			out = append(out, checkers.Block{Addr: uint64(b.Addr), Thread: uint32(b.Thread), Position: a.positionOf(b.Thread, b.Count),
-				AllocatedAt: a.ownFrames(b.Ctx, b.Site), Reachable: reachable})
+			x := checkers.Block{Addr: uint64(b.Addr), Thread: uint32(b.Thread), Reachable: reachable}
+			if !reachable || wanted {
+				x.Position, x.AllocatedAt = a.positionOf(b.Thread, b.Count), a.ownFrames(b.Ctx, b.Site)
+			}
+			out = append(out, x)
 		}
 		return &out[i]
 	}
@@ -115,15 +120,7 @@ func newReach(a *analysis) *reach {
 		}
 	}
 	first := ^uint64(0)
-	a.pass.Heap.Known(func(b *detect.Block) {
-		first = min(first, uint64(b.Addr)-chunkHeader)
-		if h, ok := r.word(uint64(b.Addr) - 8); ok && h&flagArena != 0 && h&flagMmapped == 0 {
-			lo := uint64(b.Addr) &^ (arenaHeap - 1)
-			if !inRegions(r.heaps, lo) {
-				r.heaps = append(r.heaps, region{lo, lo + arenaHeap})
-			}
-		}
-	})
+	a.pass.Heap.Known(func(b *detect.Block) { first = min(first, uint64(b.Addr)-chunkHeader) })
 	for _, m := range a.t.s.Mappings(^uint64(0)) {
 		lo, hi := uint64(m.Addr), uint64(m.Addr)+m.N
 		switch m.Path {
@@ -136,6 +133,16 @@ func newReach(a *analysis) *reach {
 			r.heaps = append(r.heaps, region{lo, hi})
 		case "[stack]":
 			r.stacks = append(r.stacks, region{lo, hi})
+		}
+	}
+	for i := range r.blocks {
+		at := uint64(r.blocks[i].Addr)
+		if inRegions(r.heaps, at) {
+			continue
+		}
+		if h, ok := r.word(at - 8); ok && h&flagArena != 0 && h&flagMmapped == 0 {
+			lo := at &^ (arenaHeap - 1)
+			r.heaps = append(r.heaps, region{lo, lo + arenaHeap})
 		}
 	}
 	for _, l := range [][]*detect.ThreadTrack{r.live, r.dead} {
