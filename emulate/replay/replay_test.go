@@ -25,9 +25,9 @@ import (
 var forms = map[string][]string{"dynamic": nil, "static": {"-static"}, "static-pie": {"-static-pie"}}
 
 func TestRecordedRunsLikeNativeAndReplays(t *testing.T) {
-	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias"} {
+	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults"} {
 		for form, flags := range forms {
-			if form == "static-pie" && name != "threads" {
+			if form == "static-pie" && name != "threads" || form != "dynamic" && name == "faults" {
 				continue
 			}
 			t.Run(name+"/"+form, func(t *testing.T) {
