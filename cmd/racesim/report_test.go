@@ -22,6 +22,8 @@ type (
 		Findings []jsonFinding `json:"findings"`
 		Summary  jsonSummary   `json:"summary"`
 		Notes    []string      `json:"notes,omitempty"`
+		// Experiments that the user asked for and that belong to no race.
+		Experiments []jsonExperiment `json:"experiments,omitempty"`
 	}
 	jsonRace struct {
 		ID          string           `json:"id"`
@@ -32,6 +34,7 @@ type (
 		Accesses    []jsonAccess     `json:"accesses"`
 		Experiments []jsonExperiment `json:"experiments"`
 		Count       int              `json:"count,omitempty"`
+		Predicted   bool             `json:"predicted,omitempty"`
 		Seen        int              `json:"seen,omitempty"`
 		Severity    string           `json:"severity,omitempty"`
 		Fail        *bool            `json:"fail,omitempty"`
@@ -150,6 +153,9 @@ func checkReport(b []byte) error {
 	if r.Schema != "racesim/report/v1" {
 		return fmt.Errorf("schema %q", r.Schema)
 	}
+	if err := checkExperiments(r.Experiments); err != nil {
+		return err
+	}
 	count := map[string]int{}
 	for i, x := range r.Races {
 		if x.Suppressed == "" {
@@ -193,7 +199,11 @@ func checkRace(x *jsonRace) error {
 			return fmt.Errorf("access %+v", a)
 		}
 	}
-	for _, e := range x.Experiments {
+	return checkExperiments(x.Experiments)
+}
+
+func checkExperiments(xs []jsonExperiment) error {
+	for _, e := range xs {
 		if !slices.Contains(modes, e.Mode) || !slices.Contains(sources, e.Source) || !slices.Contains(outcomes, e.Outcome) {
 			return fmt.Errorf("experiment %+v", e)
 		}
