@@ -44,7 +44,8 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	if s := t.Incomplete(); s != "" {
 		a.note("the trace is incomplete: %s", s)
 	}
-	// Detection and recognition of synchronisation, until nothing changes.
+	// Detection and recognition of synchronisation, until nothing changes; then
+	// again with what other orders of the critical sections would have shown.
 	var groups []*group
 	for round := 1; ; round++ {
 		if err := a.detect(ctx, round == 1); err != nil {
@@ -59,12 +60,19 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		groups = a.group()
 		n := a.recognise(groups)
 		if n == 0 {
-			break
+			if a.predict || !a.pass.Contended {
+				break
+			}
+			a.predict = true
+			continue
 		}
-		if round == maxRounds {
+		if round >= maxRounds {
 			a.note("synchronisation was still being recognised after %d rounds", round)
 			break
 		}
+	}
+	if p := a.pass.Predictor; p != nil && p.Full() {
+		a.note("too many threads to predict races in other orders of the critical sections")
 	}
 	// Experiments and verdicts.
 	if !o.CheckersOnly {
@@ -110,6 +118,8 @@ type analysis struct {
 	tree *funcs.Tree
 	pass *detect.Pass
 
+	predict bool // also races in other orders of the critical sections
+
 	sync   []races.SyncVar // recognised by experiment
 	synced []report.Race   // what they were reported for
 	rank   map[emulate.ThreadID][]sliceStart
@@ -130,7 +140,7 @@ func (a *analysis) note(format string, args ...any) {
 // detect runs one pass, the first one with what the checkers need.
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	a.tree = funcs.NewTree(a.ms)
-	a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly}
+	a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Predict: a.predict}
 	return a.pass.Run(ctx)
 }
 
@@ -147,7 +157,7 @@ type group struct {
 func (a *analysis) group() []*group {
 	byKey := map[string]*group{}
 	var out []*group
-	for _, c := range a.pass.Detector.Candidates() {
+	for _, c := range a.pass.Candidates() {
 		if (c.First.Internal || c.Second.Internal) && !a.o.All {
 			continue
 		}

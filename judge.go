@@ -224,7 +224,7 @@ func findLoad(s *overlay.Section, x *races.Access) int {
 // race renders a group without a verdict.
 func (a *analysis) race(g *group) report.Race {
 	p := g.pairs()[0]
-	r := report.Race{Location: g.loc, Count: int(g.count), Accesses: [2]report.Access{a.access(&p.First), a.access(&p.Second)}}
+	r := report.Race{Predicted: g.predicted(), Location: g.loc, Count: int(g.count), Accesses: [2]report.Access{a.access(&p.First), a.access(&p.Second)}}
 	r.ID = fingerprint(&r)
 	return r
 }
@@ -235,6 +235,16 @@ func (a *analysis) synchronisation(g *group) report.Race {
 	v, c, why := classify.Judge(classify.Evidence{Spin: true})
 	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
 	return r
+}
+
+// predicted says whether only a prediction shows a race.
+func (g *group) predicted() bool {
+	for _, c := range g.cands {
+		if c.Reason != races.Predicted {
+			return false
+		}
+	}
+	return true
 }
 
 // judge experiments with a race and gives its verdict.

@@ -58,6 +58,7 @@ const (
 	Atomic   Flags = 1 << (2 + iota) // LOCK-prefixed, or XCHG with memory
 	Internal                         // by code of a run-time library, for its own purposes
 	Kernel                           // by a system call on the thread's behalf
+	OfLock                           // by a function that takes or gives up a lock: OpLock and OpUnlock say what it means (also OpAcquire, OpRelease)
 )
 
 const flagMask = Atomic | Internal | Kernel
@@ -125,7 +126,7 @@ func (m LockMode) Shared() bool { return m == LockShared || m == LockTryShared }
 type Event struct {
 	Op     Op
 	Kind   Kind       // OpAccess
-	Flags  Flags      // OpAccess, OpAlloc, OpFree (Internal)
+	Flags  Flags      // OpAccess, OpAlloc, OpFree (Internal), OpAcquire, OpRelease (OfLock)
 	Scope  Scope      // OpAccess on a synchronisation variable, OpAcquire, OpRelease
 	Object ObjectKind // OpAcquire, OpRelease
 	Mode   LockMode   // OpLock

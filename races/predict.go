@@ -8,9 +8,9 @@ import (
 
 // A PredictConfig says how a Predictor works. The zero value is usable.
 type PredictConfig struct {
-	// Locks is the memory of locks. What the lock functions do there is
-	// implied by OpLock and OpUnlock; seen as mere memory it would order all
-	// critical sections as they were recorded.
+	// Locks is the memory of locks that events don't mark with OfLock. What
+	// the lock functions do there is implied by OpLock and OpUnlock; seen as
+	// mere memory it would order all critical sections as they were recorded.
 	Locks []SyncVar
 	// Sync are synchronisation variables: they order by what is read from
 	// them, and no race on them is reported.
@@ -21,8 +21,9 @@ type PredictConfig struct {
 	// History is the number of accesses kept per granule and thread (default
 	// 8), Window the number of critical sections kept per lock and thread
 	// (default 1024), MaxTries the number of pairs tried for each pair of
-	// instructions (default 256). What lies beyond isn't predicted.
-	History, Window, MaxTries int
+	// instructions (default 256), MaxThreads the number of threads (default
+	// 256). What lies beyond isn't predicted.
+	History, Window, MaxTries, MaxThreads int
 }
 
 // A Predictor finds sync-preserving races: pairs of conflicting accesses that
@@ -44,9 +45,9 @@ type PredictConfig struct {
 // It differs from the paper in being bounded (see PredictConfig), in trying
 // pairs one by one instead of advancing a queue for each pair of threads, and
 // in treating readers' locks like exclusive ones. Accesses by the run-time
-// are left out: neither do they race, nor is there dependence through them. A
-// prediction is a candidate; whether the reordered execution is possible is to
-// be checked by running it.
+// don't race. What its synchronisation functions read from one another is a
+// dependence like any other, except for locks. A prediction is a candidate;
+// whether the reordered execution is possible is to be checked by running it.
 type Predictor struct {
 	cfg     PredictConfig
 	now     uint64 // events so far: the recorded order of critical sections
@@ -59,6 +60,8 @@ type Predictor struct {
 	objects   map[Object]clock
 	ignored   map[uint64]uint8 // by granule: bytes of locks
 	syncs     map[uint64]uint8 // by granule: bytes of synchronisation variables
+	exits     map[uint64]bool  // granules with words that the kernel cleared when a thread ended
+	full      bool             // more threads than MaxThreads
 	tries     map[candidateKey]int
 
 	byKey map[candidateKey]*Candidate
@@ -145,9 +148,10 @@ func NewPredictor(cfg PredictConfig) *Predictor {
 	def(&cfg.History, 8)
 	def(&cfg.Window, 1024)
 	def(&cfg.MaxTries, 256)
+	def(&cfg.MaxThreads, 256)
 	p := &Predictor{cfg: cfg, threads: map[emulate.ThreadID]*predThread{}, grans: map[uint64]*predGranule{},
 		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
-		ignored: map[uint64]uint8{}, syncs: map[uint64]uint8{},
+		ignored: map[uint64]uint8{}, syncs: map[uint64]uint8{}, exits: map[uint64]bool{},
 		tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
 	for _, v := range cfg.Locks {
 		markBytes(p.ignored, uint64(v.Addr), uint64(max(v.Size, 1)))
@@ -171,11 +175,18 @@ func (p *Predictor) Candidates() []*Candidate { return p.list }
 // Feed takes the next event. The event is the caller's again when Feed
 // returns.
 func (p *Predictor) Feed(e *Event) {
+	if p.full {
+		return
+	}
 	p.now++
 	switch e.Op {
 	case OpAccess:
-		if e.Flags&Internal == 0 {
+		switch {
+		case e.Flags&OfLock != 0:
+		case e.Flags&Internal == 0:
 			p.access(e)
+		default:
+			p.inside(e)
 		}
 	case OpAcquire:
 		if e.Scope != ScopeInternal && !p.ofLock(e) {
@@ -194,6 +205,10 @@ func (p *Predictor) Feed(e *Event) {
 		}
 	case OpThreadExit:
 		p.post(p.thread(e.Thread), Object{ObjThread, uint64(e.Thread)})
+		if e.Addr != 0 {
+			p.exits[uint64(e.Addr)>>granuleShift] = true
+			p.depend(p.thread(e.Thread), &Event{Kind: Write, Addr: e.Addr, N: 4})
+		}
 	case OpJoin:
 		p.learn(p.thread(e.Thread), p.objects[Object{ObjThread, e.Value}])
 	case OpAlloc, OpReset:
@@ -205,14 +220,19 @@ func (p *Predictor) Feed(e *Event) {
 	}
 }
 
+// Full says whether there were too many threads: then nothing was predicted
+// from the moment on at which the last one started.
+func (p *Predictor) Full() bool { return p.full }
+
 // ofLock says whether the futex of e is part of a lock.
 func (p *Predictor) ofLock(e *Event) bool {
-	return e.Object == ObjFutex && p.ignored[e.Value>>granuleShift]&(1<<(e.Value&7)) != 0
+	return e.Flags&OfLock != 0 || e.Object == ObjFutex && p.ignored[e.Value>>granuleShift]&(1<<(e.Value&7)) != 0
 }
 
 func (p *Predictor) thread(id emulate.ThreadID) *predThread {
 	t := p.threads[id]
 	if t == nil {
+		p.full = p.full || len(p.slots) >= p.cfg.MaxThreads
 		t = &predThread{id: id, slot: len(p.slots)}
 		p.threads[id] = t
 		p.slots = append(p.slots, t)
@@ -269,6 +289,11 @@ func (p *Predictor) post(t *predThread, o Object) {
 func (p *Predictor) forget(a, n uint64) {
 	if n == 0 {
 		return
+	}
+	for l := range p.locks {
+		if uint64(l) >= a && uint64(l) < a+n {
+			delete(p.locks, l)
+		}
 	}
 	first, last := a>>granuleShift, (a+n-1)>>granuleShift
 	if last-first >= uint64(len(p.grans)) {
@@ -381,14 +406,20 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 		p.compare(g, &x)
 		p.keep(g, &x)
 	}
-	if e.Kind == Read || e.Kind == Update {
+	p.through(t, g, m, e.Kind)
+}
+
+// through notes what t reads from others at the bytes m, and what it leaves
+// there for them.
+func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
+	if kind == Read || kind == Update {
 		for i := range g.writes {
 			if g.writes[i].mask&m != 0 {
 				p.learnMoment(t, g.writes[i].moment)
 			}
 		}
 	}
-	if e.Kind == Write || e.Kind == Update {
+	if kind == Write || kind == Update {
 		keep := g.writes[:0]
 		for _, w := range g.writes {
 			if w.mask &^= m; w.mask != 0 {
@@ -396,6 +427,31 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 			}
 		}
 		g.writes = append(keep, predWrite{m, t.moment()})
+	}
+}
+
+// inside handles an access by the run-time for its own purposes. In functions
+// that synchronise, what is read is why the caller goes on. Elsewhere that is
+// so only for the words by which the kernel says that a thread has ended.
+func (p *Predictor) inside(e *Event) {
+	if e.Scope == ScopeUser || p.exits[uint64(e.Addr)>>granuleShift] {
+		p.depend(p.thread(e.Thread), e)
+	}
+}
+
+// depend handles an access that can't race.
+func (p *Predictor) depend(t *predThread, e *Event) {
+	t.n++
+	for a, end := uint64(e.Addr), uint64(e.Addr)+e.N; a < end; {
+		next := min(a&^7+8, end)
+		k := a >> granuleShift
+		g := p.grans[k]
+		if g == nil {
+			g = &predGranule{}
+			p.grans[k] = g
+		}
+		p.through(t, g, uint8(byteMask(a&7, next-a&^7))&^p.ignored[k], e.Kind)
+		a = next
 	}
 }
 

@@ -146,6 +146,46 @@ var predictions = []struct {
 		s.r(2, X)
 		s.r(3, X)
 	}, nil},
+	{"norace_a_function_that_synchronises_reads_what_another_left", func(s *predScript) {
+		s.w(2, X)
+		s.Feed(&Event{Op: OpAccess, Kind: Update, Flags: Internal, Scope: ScopeUser, Thread: 2, Addr: Y, N: 4})
+		s.Feed(&Event{Op: OpAccess, Kind: Read, Flags: Internal, Scope: ScopeUser, Thread: 3, Addr: Y, N: 4})
+		s.w(3, X)
+	}, nil},
+	{"race_functions_of_a_lock_order_nothing", func(s *predScript) {
+		s.w(2, X)
+		s.Feed(&Event{Op: OpAccess, Kind: Update, Flags: Internal | Atomic | OfLock, Scope: ScopeUser, Thread: 2, Addr: lockA, N: 4})
+		s.Feed(&Event{Op: OpRelease, Object: ObjFutex, Flags: OfLock, Scope: ScopeUser, Thread: 2, Value: uint64(lockA)})
+		s.Feed(&Event{Op: OpAcquire, Object: ObjFutex, Flags: OfLock, Scope: ScopeUser, Thread: 3, Value: uint64(lockA)})
+		s.Feed(&Event{Op: OpAccess, Kind: Update, Flags: Internal | Atomic | OfLock, Scope: ScopeUser, Thread: 3, Addr: lockA, N: 4})
+		s.w(3, X)
+	}, []string{"2 write - 3 write @ 1000"}},
+	{"race_the_inside_of_the_run_time_orders_nothing", func(s *predScript) {
+		s.w(2, X)
+		s.Feed(&Event{Op: OpAccess, Kind: Update, Flags: Internal, Thread: 2, Addr: Y, N: 4})
+		s.Feed(&Event{Op: OpAccess, Kind: Update, Flags: Internal, Thread: 3, Addr: Y, N: 4})
+		s.w(3, X)
+	}, []string{"2 write - 3 write @ 1000"}},
+	{"norace_join_finds_the_word_cleared", func(s *predScript) {
+		s.w(2, X)
+		s.Feed(&Event{Op: OpThreadExit, Thread: 2, Addr: Y})
+		s.Feed(&Event{Op: OpAccess, Kind: Read, Flags: Internal, Thread: 3, Addr: Y, N: 4})
+		s.w(3, X)
+	}, nil},
+}
+
+func TestPredictorGivesUpOnManyThreads(t *testing.T) {
+	s := &predScript{Predictor: NewPredictor(PredictConfig{MaxThreads: 3})}
+	s.start(2, 3)
+	if s.Full() {
+		t.Errorf("full with 3 threads")
+	}
+	s.start(4)
+	s.w(2, X)
+	s.w(4, X)
+	if !s.Full() || len(s.Candidates()) > 0 {
+		t.Errorf("full: %v, %d candidates", s.Full(), len(s.Candidates()))
+	}
 }
 
 func TestPredictions(t *testing.T) {

@@ -268,6 +268,9 @@ func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v 
 	if f.calls.InAllocator() {
 		e.Flags |= allocatorAccess
 	}
+	if len(f.lockCalls) > 0 && f.ofLock(addr) {
+		e.Flags |= races.OfLock
+	}
 	if e.Flags&races.Atomic != 0 {
 		f.gen++
 	}
@@ -347,6 +350,9 @@ func (f *follower) object(op races.Op, o traces.Object) {
 		e.Object = races.ObjFutex
 		// What the run-time waits for inside its own locks orders only itself.
 		e.Scope = f.callScope()
+		if f.ofLock(o.ID) {
+			e.Flags |= races.OfLock
+		}
 	case objChannel:
 		e.Object = races.ObjChannel
 	case objThread:

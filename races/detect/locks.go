@@ -61,6 +61,25 @@ type lockCall struct {
 	lock  uint64
 }
 
+// mutexSize is the size of a pthread_mutex_t in bytes (glibc, x86-64).
+const mutexSize = 40
+
+// ofLock says whether an access to addr belongs to taking or giving up a lock:
+// all that the functions for it do, and what waiting for a condition does to
+// the mutex.
+func (f *follower) ofLock(addr uint64) bool {
+	if len(f.lockCalls) == 0 {
+		return false
+	}
+	switch l := &f.lockCalls[len(f.lockCalls)-1]; l.role {
+	case roleJoin:
+		return false
+	case roleCondWait:
+		return addr-l.lock < mutexSize
+	}
+	return true
+}
+
 // Enter serves funcs.InstanceSink.
 func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 	e := f.entry(t.Level(0).Entry)

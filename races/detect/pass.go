@@ -35,16 +35,25 @@ type Pass struct {
 	// start; 0 means 32.
 	Marks int
 
+	// Predict also looks for races in what could have been: see Predictor.
+	Predict bool
+
 	Detector *races.Detector
-	Threads  map[emulate.ThreadID]*ThreadTrack
-	Heap     *Heap // nil without Checks
-	Lives    *Lifetimes
+	// Predictor has what Predict found; nil without it.
+	Predictor *races.Predictor
+	// Contended says that two threads took the same lock. Otherwise there is
+	// nothing to predict.
+	Contended bool
+	Threads   map[emulate.ThreadID]*ThreadTrack
+	Heap      *Heap // nil without Checks
+	Lives     *Lifetimes
 	// Cut says where the pass stopped early because the trace is incomplete.
 	Cut string
 
 	lines    *replay.LineSet
 	children map[emulate.ThreadID][]birth // by parent
 	jumps    []emulate.Addr
+	takers   map[emulate.Addr]emulate.ThreadID // of locks: the first to take it
 	locks    map[emulate.Addr]lockRole
 	strings  map[emulate.Addr]*stringRole
 	free     sync.Pool
@@ -100,6 +109,10 @@ func (p *Pass) Run(ctx context.Context) error {
 		}
 	}
 	p.Detector = races.New(races.Config{Sync: sync, Canon: p.canon()})
+	if p.Predict {
+		p.Predictor = races.NewPredictor(races.PredictConfig{Sync: sync})
+	}
+	p.takers = map[emulate.Addr]emulate.ThreadID{}
 	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
 	p.Lives = newLifetimes()
 	if p.Checks {
@@ -211,12 +224,34 @@ func (p *Pass) feed(e *races.Event) {
 		p.Lives.start(e.Thread, emulate.ThreadID(e.Value), p.Threads[e.Thread].Control)
 	case races.OpLock:
 		e.Value = p.Lives.Now(e.Thread)
+		if first := p.takers[e.Addr]; first == 0 {
+			p.takers[e.Addr] = e.Thread
+		} else if first != e.Thread {
+			p.Contended = true
+		}
 	case races.OpReset:
 		if p.Heap != nil {
 			p.Heap.reset(uint64(e.Addr), e.N)
 		}
 	}
 	p.Detector.Feed(e)
+	if p.Predictor == nil {
+		return
+	}
+	n := len(p.Predictor.Candidates())
+	p.Predictor.Feed(e)
+	for _, c := range p.Predictor.Candidates()[n:] {
+		c.Block = p.Detector.BlockAt(c.Addr)
+	}
+}
+
+// Candidates lists the conflicts that were found, then those predicted.
+func (p *Pass) Candidates() []*races.Candidate {
+	l := p.Detector.Candidates()
+	if p.Predictor != nil {
+		l = append(l[:len(l):len(l)], p.Predictor.Candidates()...)
+	}
+	return l
 }
 
 // scopeByOwner marks an access by a run-time function that counts as the
