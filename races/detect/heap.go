@@ -25,6 +25,7 @@ type Heap struct {
 	p      *Pass
 	blocks map[uint64]*Block // by address: the last that began there
 	freed  map[emulate.ThreadID]uint64
+	large  map[uint64][]Block // by page: large blocks freed last
 	pages  map[uint64]*heapPage
 	last   *heapPage
 	said   map[said]int
@@ -70,7 +71,7 @@ type heapPage struct {
 }
 
 func newHeap(p *Pass) *Heap {
-	return &Heap{p: p, blocks: map[uint64]*Block{}, freed: map[emulate.ThreadID]uint64{}, pages: map[uint64]*heapPage{}, said: map[said]int{}}
+	return &Heap{p: p, blocks: map[uint64]*Block{}, freed: map[emulate.ThreadID]uint64{}, large: map[uint64][]Block{}, pages: map[uint64]*heapPage{}, said: map[said]int{}}
 }
 
 // Live returns the blocks that are allocated, in no particular order.
@@ -167,6 +168,7 @@ func (h *Heap) note(id emulate.ThreadID, n *note) {
 			b.Freed, b.FreeThread, b.FreeCtx, b.FreeSite, b.FreeCount = true, id, n.ctx, n.pc, n.count
 			h.freed[id] = b.Size
 			h.set(n.addr, n.addr+b.Size, false, true)
+			h.keep(b)
 		}
 	case noteUnfree:
 		if b := h.blocks[n.addr]; b != nil && b.Freed && b.FreeThread == id {
@@ -180,20 +182,63 @@ func (h *Heap) note(id emulate.ThreadID, n *note) {
 	}
 }
 
+// Allocators hand out a part of a large block that was freed; the rest stays
+// what it was. (glibc gives smaller ones out again as they are.)
+const (
+	largeBlock = 1 << 10
+	keptBlocks = 8 // for each page
+)
+
+// keep remembers a large block that was freed.
+func (h *Heap) keep(b *Block) {
+	if b.Size <= largeBlock {
+		return
+	}
+	for p, last := uint64(b.Addr)>>pageShift, (uint64(b.Addr)+min(b.Size, maxWatched)-1)>>pageShift; p <= last; p++ {
+		l := h.large[p]
+		if len(l) == keptBlocks {
+			copy(l, l[1:])
+			l = l[:keptBlocks-1]
+		}
+		h.large[p] = append(l, *b)
+	}
+}
+
+// keptAt returns the large block that held a when it was freed, the last one.
+func (h *Heap) keptAt(a emulate.Addr) *Block {
+	l := h.large[uint64(a)>>pageShift]
+	for i := len(l) - 1; i >= 0; i-- {
+		if b := &l[i]; a >= b.Addr && uint64(a-b.Addr) < b.Size {
+			return b
+		}
+	}
+	return nil
+}
+
 // reset forgets memory that was unmapped or discarded.
 func (h *Heap) reset(addr, n uint64) {
-	for page := addr >> pageShift; page <= (addr+n-1)>>pageShift && n > 0; page++ {
-		if n>>pageShift > uint64(len(h.pages)) {
-			for num, p := range h.pages {
-				if num >= page && num <= (addr+n-1)>>pageShift {
-					p.clear()
-				}
+	if n == 0 {
+		return
+	}
+	first, last := addr>>pageShift, (addr+n-1)>>pageShift
+	if last-first > uint64(len(h.pages)+len(h.large)) {
+		for num, p := range h.pages {
+			if num >= first && num <= last {
+				p.clear()
 			}
-			return
 		}
-		if p := h.pages[page]; p != nil {
+		for num := range h.large {
+			if num >= first && num <= last {
+				delete(h.large, num)
+			}
+		}
+		return
+	}
+	for num := first; num <= last; num++ {
+		if p := h.pages[num]; p != nil {
 			p.clear()
 		}
+		delete(h.large, num)
 	}
 }
 
@@ -250,7 +295,11 @@ func (h *Heap) suspect(kind noteKind, e *races.Event) {
 func (h *Heap) confirm(kind noteKind, m Misuse) {
 	d := h.p.Detector.BlockAt(m.Addr)
 	b := h.blocks[uint64(d.Addr)]
-	if d.ID == 0 || b == nil || b.Count != d.Count || b.Thread != d.Thread {
+	if d.ID == 0 && kind == noteFreedAccess {
+		if b = h.keptAt(m.Addr); b == nil {
+			return
+		}
+	} else if d.ID == 0 || b == nil || b.Count != d.Count || b.Thread != d.Thread {
 		return
 	}
 	m.Block = *b
