@@ -43,7 +43,15 @@ type Insn struct {
 	copies   bool
 	from, to copyOperand
 	str      bool // a string instruction: memory from the changes of RSI and RDI
+	// save and restore: FXSAVE and FXRSTOR, which copy all XMM registers.
+	save, restore bool
 }
+
+// The XMM registers within the area of FXSAVE (Intel SDM volume 1, 10.5.1), bytes.
+const (
+	fxXMM   = 160
+	xmmSize = 256
+)
 
 type memOperand struct {
 	read, write bool
@@ -87,6 +95,13 @@ func newInsn(code []byte, pc uint64) *Insn {
 		if info.FlagsWritten>>bit&1 != 0 {
 			in.writes = append(in.writes, Span{LocFlag + bit, 1})
 		}
+	}
+	switch info.Mnemonic {
+	case "fxsave", "fxsave64":
+		in.save = true
+	case "fxrstor", "fxrstor64":
+		in.restore = true
+		in.writes = append(in.writes, Span{LocXMM, xmmSize})
 	}
 	in.str = isString(info.Mnemonic) && len(in.mems) > 0
 	in.copy(&info, refs)
@@ -223,7 +238,7 @@ func (s *Step) Reads(f func(sp Span, addr bool)) {
 		f(sp, false)
 	}
 	for i := range s.mems {
-		if s.mems[i].read && i < len(s.mem) && !(s.copies && s.from.mem == i+1) && !s.moves() {
+		if s.mems[i].read && i < len(s.mem) && !(s.copies && s.from.mem == i+1) && !s.moves() && !s.restore {
 			f(s.mem[i], false)
 		}
 	}
@@ -247,10 +262,14 @@ func (s *Step) moves() bool { return s.Mnemonic == "movs" && s.mem[0].N == s.mem
 // Copies returns which bytes the instruction copies where, in place; n is 0 if
 // it copies none.
 func (s *Step) Copies() (from, to, n uint64) {
-	if s.moves() {
+	switch {
+	case s.save:
+		return LocXMM, s.mem[0].Addr + fxXMM, xmmSize
+	case s.restore:
+		return s.mem[0].Addr + fxXMM, LocXMM, xmmSize
+	case s.moves():
 		return s.mem[1].Addr, s.mem[0].Addr, s.mem[0].N
-	}
-	if !s.copies {
+	case !s.copies:
 		return 0, 0, 0
 	}
 	a, b := s.span(&s.from), s.span(&s.to)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
@@ -45,7 +46,11 @@ func (w *stepper) one() (*Step, error) {
 	w.foreign = w.rip != 0 && w.rip != pc
 	in := w.insns[pc]
 	if in == nil {
-		in = newInsn(t.Code(c, pc), pc)
+		code := t.Code(c, pc)
+		if len(code) < maxInsn { // perhaps it goes on on the next page
+			code = append(slices.Clone(code), t.Code(c, pc+uint64(len(code)))...)
+		}
+		in = newInsn(code, pc)
 		w.insns[pc] = in
 	}
 	*s = Step{Insn: in, At: t.Count(), PC: pc, Call: -1}
@@ -65,6 +70,9 @@ func (w *stepper) one() (*Step, error) {
 	w.rip = c.RIP
 	return s, nil
 }
+
+// maxInsn is the length of the longest instruction, bytes (Intel SDM volume 2, 2.3.11).
+const maxInsn = 15
 
 // syscall replays a system call to its exit.
 func (w *stepper) syscall() error {
