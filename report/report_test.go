@@ -52,3 +52,22 @@ func TestJSONRoundTrip(t *testing.T) {
 		t.Fatalf("%v, %v", r, err)
 	}
 }
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		l    Location
+		want string
+	}{
+		{Location{Kind: "global", Symbol: "conf.level"}, "conf.level"},
+		{Location{Kind: "global", Symbol: "table", Offset: 12}, "table+12"},
+		{Location{Kind: "global", Symbol: "table+12", Offset: 12}, "table+12"},
+		{Location{Kind: "heap", Offset: 8}, "heap block+8"},
+		{Location{Kind: "mapped", Symbol: "/usr/bin/prog", Offset: 8}, "prog+8"},
+		{Location{Kind: "stack", Address: "0x7ff0"}, "stack 0x7ff0"},
+		{Location{Kind: "unknown"}, "unknown"},
+	} {
+		if got := c.l.Name(); got != c.want {
+			t.Errorf("%+v: %q, expected %q", c.l, got, c.want)
+		}
+	}
+}

@@ -151,8 +151,11 @@ func (l *Location) Name() string {
 	case name == "":
 		name = l.Kind
 	}
-	if l.Offset != 0 {
-		name = fmt.Sprintf("%s+%d", name, l.Offset)
+	if l.Kind == "mapped" {
+		name = filepath.Base(name)
+	}
+	if plus := fmt.Sprintf("+%d", l.Offset); l.Offset != 0 && !strings.HasSuffix(name, plus) {
+		name += plus
 	}
 	return name
 }
