@@ -168,7 +168,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 	}
 	values := a.oldValues(load, store)
 	for _, p := range places {
-		p.Goal = overlay.Goal{End: overlay.EndReturn, SP: p.Goal.SP, MaxSteps: spinSteps, MaxAccesses: 200_000}
+		p.Goal = overlay.Goal{End: overlay.EndReturn, SP: p.Goal.SP, MaxSteps: spinSteps, MaxAccesses: 200_000, NoLive: true}
 		s, err := a.capture(load.Thread, p)
 		if err != nil {
 			continue
