@@ -20,6 +20,9 @@ func (a *analysis) facts() *checkers.Facts {
 	for _, e := range d.LockGraph().Knots() { // no others make cycles
 		f.Locks = append(f.Locks, a.lockEdge(e))
 	}
+	if a.t.s.Deadlock() {
+		f.Stuck = a.stuck()
+	}
 	h := a.pass.Heap
 	if f.Complete {
 		f.Lost = a.lost()
@@ -150,6 +153,30 @@ func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
 	}
 	x.Position = a.positionOf(e.Taken.Thread, e.Taken.Count)
 	return x
+}
+
+// stuck describes the threads of a deadlock.
+func (a *analysis) stuck() []checkers.Stuck {
+	holder := map[emulate.Addr]emulate.ThreadID{}
+	for _, id := range a.t.s.Threads() {
+		for _, l := range a.pass.Held(id) {
+			holder[l] = id
+		}
+	}
+	var out []checkers.Stuck
+	for _, id := range a.t.s.Threads() {
+		tt := a.pass.Threads[id]
+		if tt == nil || tt.Exited || tt.EndCalls == nil {
+			continue
+		}
+		act := tt.EndCalls.Level(0)
+		x := checkers.Stuck{Thread: uint32(id), Position: a.positionOf(id, tt.Last), Stack: a.ownFrames(act.Node, uint64(act.Entry))}
+		if tt.Wants != 0 {
+			x.Lock, x.Holder = a.lockName(uint64(tt.Wants)), uint32(holder[tt.Wants])
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 func (a *analysis) lockName(addr uint64) string {

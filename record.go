@@ -40,6 +40,9 @@ type RecordResult struct {
 	Signal       int // that killed it, 0: none
 	Instructions uint64
 	Threads      int
+	// Deadlock says that every thread waited for ever. Record returns an error
+	// then, too; the trace is good for analysis.
+	Deadlock bool
 }
 
 // ExitCode is what a shell would show: the status, or 128 and the signal.
@@ -114,7 +117,8 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	if err != nil {
 		err = stopped(err)
 	}
-	return RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads}, err
+	var d *linux.Deadlock
+	return RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Deadlock: errors.As(err, &d)}, err
 }
 
 // stopped says once, in one line, why and where a recording ended before its

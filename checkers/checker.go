@@ -31,7 +31,7 @@ func (c *Checker) optionNames() []string {
 }
 
 // All lists the checkers, in the order in which they are printed.
-var All = []*Checker{leak, useAfterFree, uninitialised, lockOrder}
+var All = []*Checker{leak, useAfterFree, uninitialised, lockOrder, deadlock}
 
 // ByID returns the checker with that identifier, or nil.
 func ByID(id string) *Checker {

@@ -19,8 +19,20 @@ type Facts struct {
 	// Uninitialised are reads of heap bytes that nobody had written.
 	Uninitialised []BadAccess
 
+	// Stuck are the threads of an execution that ended in a deadlock.
+	Stuck []Stuck
+
 	// Locks are the edges of the lock order: To was acquired while From was held.
 	Locks []LockEdge
+}
+
+// A Stuck thread waits for ever.
+type Stuck struct {
+	Thread   uint32
+	Position string
+	Stack    []report.Frame
+	Lock     string // the lock that it waits for, "" if it is something else
+	Holder   uint32 // the thread that has it, 0 if that isn't known
 }
 
 // A Block is a piece of heap memory, or Count of them from one place; Size is

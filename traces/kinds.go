@@ -212,6 +212,11 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "The process ended, by exit status or signal (0: none). The last packet of a complete trace."},
 }
 
+// MarkDeadlock is the name of the mark, in the process stream, that says that
+// the recording ended because every thread waited for ever; its text says for
+// what.
+const MarkDeadlock = "deadlock"
+
 func init() {
 	for k := range kindTable {
 		kindTable[k].Kind = Kind(k)

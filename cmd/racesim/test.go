@@ -121,7 +121,7 @@ func (t *tester) run(i int) error {
 	res, err := racesim.Record(t.c.Context, cfg)
 	t.recording.Store(false)
 	switch s := syscall.Signal(t.signal.Load()); {
-	case err != nil:
+	case err != nil && !res.Deadlock:
 		if res.Threads > 0 {
 			t.keep(cfg.Output)
 		}
@@ -135,7 +135,7 @@ func (t *tester) run(i int) error {
 		t.keep(cfg.Output)
 		return fail(exitInternal, "test: the trace just recorded: %v", err)
 	}
-	if s := res.ExitCode(); s != 0 {
+	if s := res.ExitCode(); s != 0 && !res.Deadlock {
 		r.Notes = append(r.Notes, ended(res))
 	}
 	t.reports = append(t.reports, r)

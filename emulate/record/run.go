@@ -135,6 +135,9 @@ func (r *recorder) run(ctx context.Context, p *linux.Process) (Result, error) {
 	}
 	res.Instructions, res.Events, res.KeyFrames = r.instructions, r.min, r.keyFrames
 	r.summarise()
+	if d := (*linux.Deadlock)(nil); errors.As(err, &d) {
+		r.put(0, 0, &traces.Packet{Kind: traces.Mark, Name: traces.MarkDeadlock, Bytes: []byte(d.Error())})
+	}
 	if err == nil {
 		r.min++
 		r.put(0, 0, &traces.Packet{Kind: traces.ProcessExit, Min: r.min, Status: int32(st.Code), Signo: int32(st.Signal), Total: r.instructions})

@@ -27,6 +27,7 @@ type Session struct {
 	atomics   []traces.Range
 	counters  []traces.Counter
 	exit      *Exit
+	deadlock  bool
 	snapshots []Image
 
 	schedOnce sync.Once
@@ -111,6 +112,8 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.counters = append(s.counters, p.Counters...)
 		case traces.Snapshot:
 			s.snapshots = append(s.snapshots, Image{p.Min, emulate.Addr(p.Addr), append([]byte(nil), p.Bytes...)})
+		case traces.Mark:
+			s.deadlock = s.deadlock || p.Name == traces.MarkDeadlock
 		case traces.ProcessExit:
 			s.exit = &Exit{Status: int(p.Status), Signal: int(p.Signo), Total: p.Total}
 		}
@@ -160,6 +163,9 @@ func (s *Session) Counters() []traces.Counter { return s.counters }
 
 // Exit returns how the process ended, nil if the trace was cut off before.
 func (s *Session) Exit() *Exit { return s.exit }
+
+// Deadlock says that the recording ended because every thread waited for ever.
+func (s *Session) Deadlock() bool { return s.deadlock }
 
 // Images returns the memory snapshots in the trace.
 func (s *Session) Images() []Image { return s.snapshots }

@@ -53,6 +53,7 @@ type Pass struct {
 	lines    *replay.LineSet
 	children map[emulate.ThreadID][]birth // by parent
 	jumps    []emulate.Addr
+	held     map[emulate.ThreadID][]emulate.Addr
 	takers   map[emulate.Addr]emulate.ThreadID // of locks: the first to take it
 	locks    map[emulate.Addr]lockRole
 	strings  map[emulate.Addr]*stringRole
@@ -72,6 +73,8 @@ type ThreadTrack struct {
 	EndCalls *funcs.Tracker
 	// Exited says that the thread ended itself, rather than the process it.
 	Exited bool
+	// Wants is the lock that it was waiting for at the end, 0: none.
+	Wants emulate.Addr
 	// Control is the address of its thread control block.
 	Control uint64
 
@@ -112,6 +115,7 @@ func (p *Pass) Run(ctx context.Context) error {
 	if p.Predict {
 		p.Predictor = races.NewPredictor(races.PredictConfig{Sync: sync})
 	}
+	p.held = map[emulate.ThreadID][]emulate.Addr{}
 	p.takers = map[emulate.Addr]emulate.ThreadID{}
 	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
 	p.Lives = newLifetimes()
@@ -164,6 +168,7 @@ func (p *Pass) Run(ctx context.Context) error {
 	}
 	// What is left are ends that the process's end brought.
 	for _, id := range p.Session.Threads() {
+		p.holds(id)
 		for {
 			select {
 			case b, more := <-feeds[id]:
@@ -222,6 +227,8 @@ func (p *Pass) feed(e *races.Event) {
 		}
 	case races.OpThreadStart:
 		p.Lives.start(e.Thread, emulate.ThreadID(e.Value), p.Threads[e.Thread].Control)
+	case races.OpThreadExit:
+		p.holds(e.Thread)
 	case races.OpLock:
 		e.Value = p.Lives.Now(e.Thread)
 		if first := p.takers[e.Addr]; first == 0 {
@@ -244,6 +251,21 @@ func (p *Pass) feed(e *races.Event) {
 		c.Block = p.Detector.BlockAt(c.Addr)
 	}
 }
+
+// holds notes the locks that a thread holds when it ends.
+func (p *Pass) holds(id emulate.ThreadID) {
+	if _, ok := p.held[id]; ok {
+		return
+	}
+	var l []emulate.Addr
+	for _, k := range p.Detector.Lockset(p.Detector.Locks(id)) {
+		l = append(l, p.Detector.LockAddr(k))
+	}
+	p.held[id] = l
+}
+
+// Held returns the locks that a thread held at the end.
+func (p *Pass) Held(id emulate.ThreadID) []emulate.Addr { return p.held[id] }
 
 // Candidates lists the conflicts that were found, then those predicted.
 func (p *Pass) Candidates() []*races.Candidate {
@@ -361,6 +383,12 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 				f.b.err = err
 			}
 			tt.Last = t.Count()
+			if n := len(f.lockCalls); n > 0 {
+				switch l := &f.lockCalls[n-1]; l.role {
+				case roleLock, roleShared:
+					tt.Wants = emulate.Addr(l.lock)
+				}
+			}
 			if p.Checks && f.b.err == nil {
 				tt.End, tt.EndCalls = t.Snapshot(), f.calls.Clone()
 			}
