@@ -27,11 +27,7 @@ func (a *analysis) facts() *checkers.Facts {
 	if f.Complete {
 		f.Lost = a.lost()
 	}
-	for i := range h.Freed {
-		if m := &h.Freed[i]; a.deliberate(m) {
-			f.Freed = append(f.Freed, a.badAccess(m))
-		}
-	}
+	f.Freed = a.freed(h.Freed)
 	f.Uninitialised = a.uninitialised(h.Unwritten)
 	if h.Skipped > 0 {
 		a.note("%d heap blocks weren't watched for reads of unwritten bytes, to save time", h.Skipped)
@@ -73,6 +69,46 @@ func (a *analysis) badAccess(m *detect.Misuse) checkers.BadAccess {
 		x.Block.FreedAt = a.ownFrames(b.FreeCtx, b.FreeSite)
 	}
 	return x
+}
+
+// Bounds of looking at accesses that run-time functions make to freed memory.
+const (
+	maxCalls    = 3   // calls looked at of those from one place
+	maxAllCalls = 100 // and in all
+)
+
+// freed keeps the accesses to freed blocks that are the program's doing.
+func (a *analysis) freed(list []detect.Misuse) []checkers.BadAccess {
+	type place struct {
+		node funcs.NodeID
+		pc   emulate.Addr
+	}
+	var out []checkers.BadAccess
+	looked, all := map[place]int{}, 0
+	done := map[place]bool{}
+	for i := range list {
+		m := &list[i]
+		pl := a.tree.Place(m.Ctx, emulate.Addr(m.PC))
+		at := place{pl.User, pl.UserPC}
+		if done[at] {
+			continue
+		}
+		if pl.Category != 0 {
+			if looked[at] == maxCalls {
+				continue
+			}
+			if looked[at]++; all == maxAllCalls {
+				a.note("only the first %d calls of run-time functions that touch freed memory were looked at", maxAllCalls)
+				continue
+			}
+			all++
+		}
+		if a.deliberate(m) {
+			done[at] = true
+			out = append(out, a.badAccess(m))
+		}
+	}
+	return out
 }
 
 // argumentRegs are the registers of the first six arguments (System V ABI,
