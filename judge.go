@@ -73,16 +73,27 @@ func (a *analysis) before(t, u emulate.ThreadID, c emulate.Count) emulate.Count 
 	return a.pass.Threads[t].Last
 }
 
-// pairs returns dynamic pairs of a group, most telling first.
+// pairs returns dynamic pairs of a group, most telling first: of each
+// candidate the first one, then a late one, since first times are special, then
+// the others.
 func (g *group) pairs() []races.Pair {
 	var out []races.Pair
 	for n := 0; len(out) < maxPairs; n++ {
 		any := false
 		for _, c := range g.cands {
-			if n < len(c.Samples) && len(out) < maxPairs {
-				out = append(out, c.Samples[n])
-				any = true
+			if n >= len(c.Samples) || len(out) == maxPairs {
+				continue
 			}
+			k := n
+			switch n {
+			case 0:
+			case 1:
+				k = len(c.Samples) - 1
+			default:
+				k = n - 1
+			}
+			out = append(out, c.Samples[k])
+			any = true
 		}
 		if !any {
 			break

@@ -13,7 +13,7 @@ const maxOthers = 16
 // world is the recording as it was when a thread executed an instruction.
 func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
-	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code}
+	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal}
 }
 
 // An elsewhere tells what all threads together know of memory at an instant.
@@ -132,4 +132,17 @@ func (a *analysis) code(pc uint64) []byte {
 		return nil
 	}
 	return out[pc&63:]
+}
+
+// fatal are functions of the run-time that end the program because something is
+// wrong.
+var fatal = map[string]bool{"abort": true, "__assert_fail": true, "__stack_chk_fail": true, "__fortify_fail": true, "__libc_message": true,
+	"malloc_printerr": true, "__libc_fatal": true, "std::terminate": true, "__cxa_pure_virtual": true}
+
+// fatal names such a function, by its entry.
+func (a *analysis) fatal(target uint64) string {
+	if f := a.ms.FuncAt(emulate.Addr(target)); f != nil && f.Runtime && fatal[f.Name] {
+		return f.Name
+	}
+	return ""
 }

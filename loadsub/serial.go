@@ -86,11 +86,20 @@ func Serialise(p Pair) *Serial {
 		s.Err = "a section is too long to be executed in other orders"
 		return s
 	}
-	pre := p.preState()
+	pre, later := p.preStates()
 	ab, ba := p.serial(pre, 0), p.serial(pre, 1)
 	okAB, okBA := comparable(ab), comparable(ba)
 	if !okAB && !okBA {
+		x, y := p.serial(later, 0), p.serial(later, 1)
+		if okAB, okBA = comparable(x), comparable(y); okAB || okBA {
+			pre, ab, ba = later, x, y
+		}
+	}
+	if !okAB && !okBA {
 		s.Err = "neither order can be re-emulated: " + failure(ab)
+		if f := failure(ba); f != failure(ab) {
+			s.Err += "; " + f
+		}
 		return s
 	}
 	var ref []*overlay.Result
@@ -115,7 +124,7 @@ func Serialise(p Pair) *Serial {
 		if r == nil {
 			continue
 		}
-		if !judgeable(r) {
+		if !judgeable(r, ref) {
 			s.Failed++
 			continue
 		}
@@ -192,23 +201,25 @@ func ends(n int) []Point {
 	return out
 }
 
-// preState collects what the bytes that both sections touch held before either
-// changed them.
-func (p Pair) preState() map[uint64]byte {
+// preStates collects what the bytes that both sections touch held before either
+// changed them. A state in which both are about to begin need not have existed:
+// the thread of the one that began to use a byte later may have changed it while
+// the other was under way already. The second result has such changes.
+func (p Pair) preStates() (before, later map[uint64]byte) {
+	secs := []*overlay.Section{p.A, p.B}
 	type first struct {
-		at   emulate.Count
-		b    byte
-		side int
+		at emulate.Count
+		b  byte
 	}
 	touched := [2]map[uint64]first{{}, {}}
 	wrote := map[uint64]bool{}
-	for side, sec := range []*overlay.Section{p.A, p.B} {
+	for side, sec := range secs {
 		for i := range sec.Accesses {
 			a := &sec.Accesses[i]
 			for k := uint64(0); k < uint64(a.Size); k++ {
 				addr := p.World.canon(a.Addr + k)
 				if _, ok := touched[side][addr]; !ok {
-					touched[side][addr] = first{a.At, byte(a.Pre >> (8 * k)), side}
+					touched[side][addr] = first{a.At, byte(a.Pre >> (8 * k))}
 				}
 				if a.Writes() {
 					wrote[addr] = true
@@ -216,19 +227,44 @@ func (p Pair) preState() map[uint64]byte {
 			}
 		}
 	}
-	pre := map[uint64]byte{}
+	type state struct {
+		early           int // the side that touched it first
+		pre, later, cur byte
+		until           first // of the other side
+	}
+	shared := map[uint64]*state{}
 	for addr, fa := range touched[0] {
-		fb, both := touched[1][addr]
-		if !both || !wrote[addr] {
-			continue
-		}
-		if p.Order(p.A.Thread, fa.at, p.B.Thread, fb.at) {
-			pre[addr] = fa.b
-		} else {
-			pre[addr] = fb.b
+		if fb, both := touched[1][addr]; both && wrote[addr] {
+			if p.Order(p.A.Thread, fa.at, p.B.Thread, fb.at) {
+				shared[addr] = &state{0, fa.b, fa.b, fa.b, fb}
+			} else {
+				shared[addr] = &state{1, fb.b, fb.b, fb.b, fa}
+			}
 		}
 	}
-	return pre
+	for side, sec := range secs {
+		for i := range sec.Accesses {
+			a := &sec.Accesses[i]
+			for k := uint64(0); k < uint64(a.Size); k++ {
+				x := shared[p.World.canon(a.Addr+k)]
+				if x == nil || x.early != side || !p.Order(sec.Thread, a.At, secs[1-side].Thread, x.until.at) {
+					continue
+				}
+				if b := byte(a.Pre >> (8 * k)); b != x.cur {
+					x.later = b
+				}
+				x.cur = byte(a.Value >> (8 * k))
+			}
+		}
+	}
+	before, later = map[uint64]byte{}, map[uint64]byte{}
+	for addr, x := range shared {
+		if x.until.b != x.cur {
+			x.later = x.until.b
+		}
+		before[addr], later[addr] = x.pre, x.later
+	}
+	return before, later
 }
 
 func (p Pair) start(pre map[uint64]byte) *overlay.Run { return p.startOf(pre, p.A, p.B) }
@@ -356,11 +392,19 @@ func comparable(r *overlay.Result) bool {
 	return true
 }
 
-// judgeable is comparable, or fails in a way that is itself a result.
-func judgeable(r *overlay.Result) bool {
-	for _, e := range r.Ends {
+// judgeable is comparable, or fails in a way that is itself a result. A system
+// call that wasn't recorded is one only where all serial orders make another.
+func judgeable(r *overlay.Result, refs []*overlay.Result) bool {
+	for i, e := range r.Ends {
 		switch e.Outcome {
-		case overlay.Done, overlay.Crashed, overlay.Hung, overlay.Changed:
+		case overlay.Done, overlay.Crashed, overlay.Hung:
+		case overlay.Changed:
+			k := len(e.Calls) - 1
+			for _, q := range refs {
+				if c := q.Ends[i].Calls; k >= len(c) || callText(c, k) == callText(e.Calls, k) {
+					return false
+				}
+			}
 		default:
 			return false
 		}
@@ -371,7 +415,7 @@ func judgeable(r *overlay.Result) bool {
 func failure(r *overlay.Result) string {
 	for _, e := range r.Ends {
 		if e.Outcome != overlay.Done {
-			return e.Outcome.String() + ": " + e.Detail
+			return e.Outcome.String() + ", " + e.Detail
 		}
 	}
 	return ""

@@ -219,6 +219,9 @@ type World struct {
 	Elsewhere func(line uint64) (*[64]byte, uint64)
 	// Unmapped says that nothing was ever mapped at an address.
 	Unmapped func(addr uint64) bool
+	// Fatal names run-time functions, by entry, that end the program because
+	// something is wrong; "" for others.
+	Fatal func(target uint64) string
 	// Code returns instruction bytes of pages that the recording never executed.
 	Code func(pc uint64) []byte
 	// Class says what kind of memory is at an address.
@@ -236,6 +239,9 @@ func (w World) apply(r *overlay.Run) {
 	}
 	if w.Unmapped != nil {
 		r.Unmapped(w.Unmapped)
+	}
+	if w.Fatal != nil {
+		r.Fatal(w.Fatal)
 	}
 	if w.Code != nil {
 		r.Code(w.Code)

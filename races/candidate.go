@@ -47,11 +47,17 @@ type Candidate struct {
 	Order Scope
 	Count uint64 // pairs merged
 	// Samples are pairs that differ in direction, threads or contexts, the
-	// first one first; their number is bounded by Config.MaxSamples.
+	// first one first; their number is bounded by Config.MaxSamples. The last
+	// one, if there were many pairs, is a late one: first times are special.
 	Samples []Pair
 	// Block is the heap block of the first pair, as it was then (ID 0: none).
 	Block Block
+	late  bool // the last of Samples is a late one
 }
+
+// lateSample is the number of pairs from which on late samples are kept: at
+// every power of two.
+const lateSample = 16
 
 type candidateKey struct {
 	pc1, pc2     uint64 // ascending
@@ -113,15 +119,18 @@ func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, 
 		d.candidates.list = append(d.candidates.list, k)
 	}
 	k.Count++
-	if len(k.Samples) >= d.cfg.MaxSamples {
-		return
-	}
+	late := k.Count >= lateSample && k.Count&(k.Count-1) == 0
 	first := d.slotThread(c.slot(), c.epoch())
-	s := sampleKey{int32(k.ID), first, t.id, c.ctx, e.Ctx}
-	if _, dup := d.candidates.samples[s]; dup && !isNew {
-		return
+	if !late {
+		if len(k.Samples) >= d.cfg.MaxSamples {
+			return
+		}
+		s := sampleKey{int32(k.ID), first, t.id, c.ctx, e.Ctx}
+		if _, dup := d.candidates.samples[s]; dup && !isNew {
+			return
+		}
+		d.candidates.samples[s] = struct{}{}
 	}
-	d.candidates.samples[s] = struct{}{}
 	base := emulate.Addr(a &^ 7)
 	p := Pair{
 		First: access(base, c.orig(), c.bits(), Access{Thread: first, PC: c.pc >> 16, Ctx: c.ctx,
@@ -129,7 +138,17 @@ func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, 
 		Second: access(base, orig, b, Access{Thread: t.id, PC: e.PC, Ctx: e.Ctx,
 			Count: e.Count, Value: v, Locks: locks}),
 	}
-	k.Samples = append(k.Samples, p)
+	switch n := len(k.Samples); {
+	case late && k.late:
+		k.Samples[n-1] = p
+	case late && n >= d.cfg.MaxSamples && n > 1:
+		k.Samples[n-1] = p
+	case k.late:
+		k.Samples = append(k.Samples[:n-1], p, k.Samples[n-1])
+	default:
+		k.Samples = append(k.Samples, p)
+	}
+	k.late = k.late || late
 	if !isNew {
 		return
 	}

@@ -78,6 +78,7 @@ type capture struct {
 	inCall bool // between a system call's entry and its exit
 	full   bool // accesses were left out
 	ended  bool
+	kernel map[uint64]uint64 // line -> bytes that system calls wrote since it was imported
 }
 
 // atEnd reports whether the section ends at the next instruction.
@@ -204,6 +205,9 @@ func (w *capture) input(p *traces.Packet) (in Input, keep bool) {
 				}
 			}
 		}
+		// What a system call wrote is foreign, even if it is what was there.
+		in.Foreign |= w.kernel[p.Line]
+		delete(w.kernel, p.Line)
 		return in, in.Foreign != 0
 	case traces.SyscallEnter:
 		in.Kind, in.NR, in.Args, in.NoExit = InSyscall, p.Nr, p.Args, true
@@ -229,12 +233,25 @@ func (w *capture) exit(p *traces.Packet) {
 		in.NoExit, in.Ret = false, p.Ret
 		for _, r := range p.Writes {
 			in.Writes = append(in.Writes, Span{r.Addr, r.N})
+			w.wrote(r.Addr, r.N)
 		}
 		if len(p.State) > 0 {
 			st := w.t.CPU().State()
 			in.State = &st
 		}
 		return
+	}
+}
+
+// wrote notes what a system call wrote.
+func (w *capture) wrote(addr, n uint64) {
+	if w.kernel == nil {
+		w.kernel = map[uint64]uint64{}
+	}
+	for end := addr + n; addr < end; {
+		stop := min((addr|63)+1, end)
+		w.kernel[addr>>6] |= byteMask(addr, int(stop-addr))
+		addr = stop
 	}
 }
 

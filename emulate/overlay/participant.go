@@ -14,6 +14,7 @@ import (
 var (
 	errPause = errors.New("pause before a racing access")
 	errSplit = errors.New("pause between the halves of a read-modify-write")
+	errFatal = errors.New("calls a function that ends the program")
 )
 
 // unknownError is the reading of memory that the recording never showed.
@@ -61,7 +62,11 @@ type participant struct {
 	executed  uint64 // instructions
 	resumed   uint64 // executed when it last began to run
 	waits     int    // times it was blocked
-	lastNew   uint64 // executed at the last store that changed foreign memory
+	lastNew   uint64 // executed when foreign memory was last seen in a new state
+	sum       uint64 // of what it changed of foreign memory
+	sums      [16]uint64
+	nsums     int
+	doomed    string // the function that ends the program, once it is called
 	polls     map[uint64]int
 	waitedFor bool   // it spun on a tracked location until the other had moved
 	ret       uint64 // return address, 0 if unknown
@@ -70,7 +75,13 @@ type participant struct {
 
 // Call serves x86.CallSink.
 func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
-	if p.quietSP == 0 && p.run.quiet(target) {
+	if f := p.run.fatal; f != nil {
+		if name := f(target); name != "" {
+			p.doomed = name
+			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errFatal})
+		}
+	}
+	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(target) {
 		p.quietSP = sp
 	}
 }
@@ -268,8 +279,8 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 			p.mapped(addr, true)
 		}
 	}
-	if !p.ownStack(addr) && (l.mask&mask != mask || p.read(addr, size) != v) {
-		p.lastNew = p.executed + uint64(p.count()) - uint64(p.cpu.Count)
+	if !p.ownStack(addr) {
+		p.change(addr, size, v)
 	}
 	o := addr & 63
 	for i := uint64(0); i < uint64(size); i++ {
@@ -277,6 +288,31 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	}
 	l.mask |= mask
 	p.run.wrote(p, line, mask)
+}
+
+// change accounts for a store to memory that others may see: a sum over the
+// differences, by place, comes back to what it was when the memory does.
+func (p *participant) change(addr uint64, size int, v uint64) {
+	old := p.read(addr, size)
+	for i := uint64(0); i < uint64(size); i++ {
+		if was, is := old>>(8*i)&0xff, v>>(8*i)&0xff; was != is {
+			p.sum += (is - was) * ((addr+i)*0x9e3779b97f4a7c15>>7 | 1)
+		}
+	}
+}
+
+// news notes whether foreign memory is in a state that the participant didn't
+// leave it in lately: one that waits goes through the same states again.
+func (p *participant) news() {
+	for i := 0; i < min(p.nsums, len(p.sums)); i++ {
+		if p.sums[i] == p.sum {
+			return
+		}
+	}
+	p.sums[p.nsums%len(p.sums)] = p.sum
+	p.nsums++
+	p.lastNew = p.executed
+	clear(p.polls)
 }
 
 func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.sec.SP-addr < 8<<20 }

@@ -54,6 +54,8 @@ type Run struct {
 	elsewhere func(line uint64) (*[64]byte, uint64)
 	// unmapped tells accesses that fault.
 	unmapped func(addr uint64) bool
+	// fatal names functions that end the program because something is wrong.
+	fatal func(target uint64) string
 	// code has the instructions that the recording never executed.
 	code func(pc uint64) []byte
 }
@@ -132,6 +134,16 @@ func (r *Run) Track(spans ...Span) { r.track = r.canonSpans(spans) }
 // the same.
 func (r *Run) Quiet(f func(target uint64) bool) {
 	r.quiet = f
+	for _, p := range r.parts {
+		p.cpu.Calls = p
+	}
+}
+
+// Fatal names functions, by entry address, that end the program because they
+// found something wrong (abort and the like); "" for others. Calling one is a
+// crash.
+func (r *Run) Fatal(f func(target uint64) string) {
+	r.fatal = f
 	for _, p := range r.parts {
 		p.cpu.Calls = p
 	}
@@ -408,6 +420,8 @@ func (p *participant) yield(err error) bool {
 		}
 		p.paused = true
 		return false
+	case errors.Is(err, errFatal):
+		p.end(Crashed, "calls "+p.doomed)
 	case errors.As(err, &unk):
 		p.end(Unknown, err.Error())
 	default:
@@ -423,6 +437,7 @@ func (p *participant) overBudget() bool {
 	if budget == 0 {
 		budget = 4*p.sec.Steps() + 200_000
 	}
+	p.news()
 	others := false
 	for _, q := range p.run.parts {
 		others = others || q != p && q.phase != ended
