@@ -44,7 +44,7 @@ type PredictConfig struct {
 //
 // It differs from the paper in being bounded (see PredictConfig), in trying
 // pairs one by one instead of advancing a queue for each pair of threads, and
-// in treating readers' locks like exclusive ones. Accesses by the run-time
+// in keeping the order of readers' sections, too. Accesses by the run-time
 // don't race. What its synchronisation functions read from one another is a
 // dependence like any other, except for locks. A prediction is a candidate;
 // whether the reordered execution is possible is to be checked by running it.
@@ -77,15 +77,21 @@ type predThread struct {
 	n        uint32 // own events
 	knows    clock  // replaced, never changed: others refer to it; own entry unused
 	held     []heldSection
-	locks    []emulate.Addr // addresses held; replaced, never changed
-	sections uint32         // critical sections begun
+	locks    []heldMode // locks held; replaced, never changed
+	sections uint32     // critical sections begun
+}
+
+type heldMode struct {
+	addr   emulate.Addr
+	shared bool
 }
 
 type heldSection struct {
-	lock  *predLock
-	addr  emulate.Addr
-	depth int
-	index int // of the section in lock.sections[slot], plus what was dropped
+	lock   *predLock
+	addr   emulate.Addr
+	shared bool
+	depth  int
+	index  int // of the section in lock.sections[slot], plus what was dropped
 }
 
 // A moment is a set of events: all that a thread's first n events depend on.
@@ -134,7 +140,7 @@ type predAccess struct {
 	Access
 	mask     uint8
 	before   moment // without the access itself
-	locks    []emulate.Addr
+	locks    []heldMode
 	sections uint32
 }
 
@@ -337,9 +343,9 @@ func (p *Predictor) lock(e *Event) {
 		s.dropped += len(s.list) - p.cfg.Window
 		s.list = append(s.list[:0], s.list[len(s.list)-p.cfg.Window:]...)
 	}
-	t.held = append(t.held, heldSection{l, e.Addr, 1, s.dropped + len(s.list)})
+	t.held = append(t.held, heldSection{l, e.Addr, e.Mode.Shared(), 1, s.dropped + len(s.list)})
 	s.list = append(s.list, section{start: t.n, at: p.now})
-	t.locks = append(t.locks[:len(t.locks):len(t.locks)], e.Addr)
+	t.locks = append(t.locks[:len(t.locks):len(t.locks)], heldMode{e.Addr, e.Mode.Shared()})
 }
 
 func (p *Predictor) unlock(e *Event) {
@@ -360,7 +366,7 @@ func (p *Predictor) unlock(e *Event) {
 		t.held = append(t.held[:i], t.held[i+1:]...)
 		t.locks = nil
 		for _, o := range t.held {
-			t.locks = append(t.locks, o.addr)
+			t.locks = append(t.locks, heldMode{o.addr, o.shared})
 		}
 		return
 	}
@@ -505,10 +511,11 @@ func (p *Predictor) compare(g *predGranule, x *predAccess) {
 	}
 }
 
-func shareLock(a, b []emulate.Addr) bool {
+// shareLock says whether a common lock keeps two accesses apart.
+func shareLock(a, b []heldMode) bool {
 	for _, x := range a {
 		for _, y := range b {
-			if x == y {
+			if x.addr == y.addr && !(x.shared && y.shared) {
 				return true
 			}
 		}

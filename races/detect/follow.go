@@ -50,6 +50,7 @@ type follower struct {
 	place accessPlace
 
 	lockCalls []lockCall
+	reading   map[uint64]int // readers-writer locks held as a reader: how often
 	strings   []stringCall
 	entries   map[emulate.Addr]entry
 
@@ -270,6 +271,9 @@ func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v 
 	}
 	if len(f.lockCalls) > 0 && f.ofLock(addr) {
 		e.Flags |= races.OfLock
+		if f.inRW() {
+			e.Scope = races.ScopeInternal
+		}
 	}
 	if e.Flags&races.Atomic != 0 {
 		f.gen++
@@ -352,6 +356,9 @@ func (f *follower) object(op races.Op, o traces.Object) {
 		e.Scope = f.callScope()
 		if f.ofLock(o.ID) {
 			e.Flags |= races.OfLock
+			if f.inRW() {
+				e.Scope = races.ScopeInternal
+			}
 		}
 	case objChannel:
 		e.Object = races.ObjChannel

@@ -19,6 +19,8 @@ const (
 	roleUnlock             // gives it up
 	roleCondWait           // gives up the second argument while it waits, then takes it again
 	roleJoin               // waits for a thread's end; its first argument is the thread's control block (glibc)
+
+	roleRW lockRole = 1 << 6 // a flag: of a readers-writer lock
 )
 
 // lockFuncs lists the functions that take and give up locks, by the symbols
@@ -29,11 +31,14 @@ var lockFuncs = []struct {
 	names []string
 }{
 	{roleLock, []string{"pthread_mutex_lock", "__pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
-		"pthread_rwlock_wrlock", "__pthread_rwlock_wrlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockwrlock", "pthread_spin_lock", "mtx_lock", "mtx_timedlock"}},
-	{roleShared, []string{"pthread_rwlock_rdlock", "__pthread_rwlock_rdlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_clockrdlock"}},
-	{roleTry, []string{"pthread_mutex_trylock", "__pthread_mutex_trylock", "pthread_rwlock_trywrlock", "__pthread_rwlock_trywrlock", "pthread_spin_trylock", "mtx_trylock"}},
-	{roleTryShared, []string{"pthread_rwlock_tryrdlock", "__pthread_rwlock_tryrdlock"}},
-	{roleUnlock, []string{"pthread_mutex_unlock", "__pthread_mutex_unlock", "pthread_rwlock_unlock", "__pthread_rwlock_unlock", "pthread_spin_unlock", "mtx_unlock"}},
+		"pthread_spin_lock", "mtx_lock", "mtx_timedlock"}},
+	{roleLock | roleRW, []string{"pthread_rwlock_wrlock", "__pthread_rwlock_wrlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockwrlock"}},
+	{roleShared | roleRW, []string{"pthread_rwlock_rdlock", "__pthread_rwlock_rdlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_clockrdlock"}},
+	{roleTry, []string{"pthread_mutex_trylock", "__pthread_mutex_trylock", "pthread_spin_trylock", "mtx_trylock"}},
+	{roleTry | roleRW, []string{"pthread_rwlock_trywrlock", "__pthread_rwlock_trywrlock"}},
+	{roleTryShared | roleRW, []string{"pthread_rwlock_tryrdlock", "__pthread_rwlock_tryrdlock"}},
+	{roleUnlock, []string{"pthread_mutex_unlock", "__pthread_mutex_unlock", "pthread_spin_unlock", "mtx_unlock"}},
+	{roleUnlock | roleRW, []string{"pthread_rwlock_unlock", "__pthread_rwlock_unlock"}},
 	{roleJoin, []string{"pthread_join", "__pthread_join", "pthread_tryjoin_np", "pthread_timedjoin_np", "pthread_clockjoin_np", "thrd_join"}},
 	{roleCondWait, []string{"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"}},
 }
@@ -57,7 +62,8 @@ func lockEntries(ms *funcs.Modules) map[emulate.Addr]lockRole {
 // A lockCall is a call of such a function under way.
 type lockCall struct {
 	depth int
-	role  lockRole
+	role  lockRole // without roleRW
+	rw    bool
 	lock  uint64
 }
 
@@ -87,12 +93,15 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 		f.enterString(e.str, t.Depth(), c)
 		return
 	}
-	l := lockCall{depth: t.Depth(), role: e.lock, lock: c.R[x86.RDI]}
+	l := lockCall{depth: t.Depth(), role: e.lock &^ roleRW, rw: e.lock&roleRW != 0, lock: c.R[x86.RDI]}
 	if l.role == roleCondWait {
 		l.lock = c.R[x86.RSI]
 	}
 	if l.role == roleUnlock || l.role == roleCondWait {
 		f.flush()
+		if l.rw {
+			f.releaseRW(l.lock)
+		}
 		f.add(races.Event{Op: races.OpUnlock, Addr: emulate.Addr(l.lock)})
 	}
 	f.lockCalls = append(f.lockCalls, l)
@@ -128,5 +137,53 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 			e.Mode = races.LockTry
 		}
 		f.add(e)
+		if l.rw {
+			f.acquireRW(l.lock, e.Mode.Shared())
+		}
 	}
+}
+
+// The order that a readers-writer lock gives isn't that of the instructions it
+// is made of: one reader that follows another waits for nothing. Writers leave
+// what they did to everybody, readers to writers only.
+
+// acquireRW notes that the thread has the lock.
+func (f *follower) acquireRW(lock uint64, shared bool) {
+	f.orderRW(races.OpAcquire, lock, byWriters)
+	if shared {
+		if f.reading == nil {
+			f.reading = map[uint64]int{}
+		}
+		f.reading[lock]++
+		return
+	}
+	f.orderRW(races.OpAcquire, lock, byReaders)
+}
+
+// releaseRW notes that the thread gives the lock up.
+func (f *follower) releaseRW(lock uint64) {
+	if f.reading[lock] == 0 {
+		f.orderRW(races.OpRelease, lock, byWriters)
+		return
+	}
+	if f.reading[lock]--; f.reading[lock] == 0 {
+		delete(f.reading, lock)
+	}
+	f.orderRW(races.OpRelease, lock, byReaders)
+}
+
+// What the holders of a lock left behind is two objects.
+const (
+	byWriters = 0
+	byReaders = 1
+)
+
+func (f *follower) orderRW(op races.Op, lock, by uint64) {
+	f.add(races.Event{Op: op, Object: races.ObjOther, Value: lock<<1 | by, Flags: races.OfLock, Scope: races.ScopeUser, Ctx: f.calls.Node(), Count: f.t.Count()})
+}
+
+// inRW says whether the thread is in a function of a readers-writer lock.
+func (f *follower) inRW() bool {
+	n := len(f.lockCalls)
+	return n > 0 && f.lockCalls[n-1].rw
 }
