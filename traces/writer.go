@@ -48,9 +48,9 @@ type Writer struct {
 // lost, then doubling from flush to flush up to the second number, and at
 // least as many as streamFlush for each stream.
 const (
-	firstFlush  = 64 << 10
+	firstFlush  = 16 << 10
 	steadyFlush = 8 << 20
-	streamFlush = 64 << 10
+	streamFlush = 8 << 10
 )
 
 // outStream is the unfinished chunk of one stream.
