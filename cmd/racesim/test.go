@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -119,6 +120,11 @@ func (t *tester) run(i int) error {
 	}
 	t.recording.Store(true)
 	res, err := racesim.Record(t.c.Context, cfg)
+	// A signal that ended the program came to this process, too, if it came
+	// from outside; whoever receives it here may be a little slower.
+	for i := 0; res.Signal != 0 && t.signal.Load() == 0 && i < 50; i++ {
+		time.Sleep(time.Millisecond)
+	}
 	t.recording.Store(false)
 	switch s := syscall.Signal(t.signal.Load()); {
 	case err != nil && !res.Deadlock:
