@@ -45,7 +45,7 @@ type Writer struct {
 
 // A Writer flushes by itself when that many bytes, before compression, were
 // put since the last time: at first, so that little of a short recording is
-// lost, then doubling from flush to flush up to the second number, and at
+// lost, then a quarter more from flush to flush up to the second number, and at
 // least as many as streamFlush for each stream.
 const (
 	firstFlush  = 16 << 10
@@ -156,7 +156,7 @@ func (w *Writer) added(s *outStream, b []byte, n int, count uint64) error {
 	w.unsafe += len(b) - n
 	switch {
 	case w.unsafe >= w.flushAt && w.unsafe >= streamFlush*len(w.order) || w.held > maxBuffered:
-		w.flushAt = min(2*w.flushAt, steadyFlush)
+		w.flushAt = min(w.flushAt+w.flushAt/4, steadyFlush)
 		return w.Flush()
 	case len(b) >= chunkTarget:
 		w.cut(s)
