@@ -77,6 +77,7 @@ type reach struct {
 	queue  []int
 	heaps  []region // memory that allocators manage: only blocks count
 	stacks []region
+	main   region   // the main thread's stack
 	soft   []region // the run-time's own data: only pointers to the beginning of blocks count
 	live   []*detect.ThreadTrack
 	dead   []*detect.ThreadTrack
@@ -133,6 +134,10 @@ func newReach(a *analysis) *reach {
 			r.heaps = append(r.heaps, region{lo, hi})
 		case "[stack]":
 			r.stacks = append(r.stacks, region{lo, hi})
+			if r.main.hi == lo {
+				lo = r.main.lo // it grew
+			}
+			r.main = region{lo, hi}
 		}
 	}
 	for i := range r.blocks {
@@ -260,27 +265,32 @@ func (r *reach) stack(tt *detect.ThreadTrack) {
 	for _, v := range regs {
 		r.point(v, false)
 	}
-	end := uint64(0)
-	for _, g := range r.stacks {
-		if sp >= g.lo && sp < g.hi {
-			end = g.hi
-		}
+	own := r.stackOf(tt)
+	if sp >= own.lo && sp < own.hi {
+		own.lo = (sp + 7) &^ 7
 	}
-	lo, hi := (sp+7)&^7, end
-	if hi == 0 {
-		return // on a stack of the program's own, a block or mapping
-	}
-	for line := lo >> 6; line <= (hi-1)>>6; line++ {
+	// Otherwise it was on a stack of the program's own, which is a block or
+	// mapping like others; all of this one may be waiting for its return.
+	for line := own.lo >> 6; line < own.hi>>6; line++ {
 		d := r.view(tt, line)
 		if d == nil {
 			continue
 		}
 		for o := uint64(0); o < 64; o += 8 {
-			if at := line<<6 + o; at >= lo {
+			if at := line<<6 + o; at >= own.lo {
 				r.point(binary.LittleEndian.Uint64(d[o:]), false)
 			}
 		}
 	}
+}
+
+// stackOf returns the stack that a thread was created with, and its control
+// block.
+func (r *reach) stackOf(tt *detect.ThreadTrack) region {
+	if tt.Stack != 0 {
+		return region{tt.Stack, tt.StackEnd}
+	}
+	return r.main
 }
 
 // exitFuncs are the functions that end a process in order.

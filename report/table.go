@@ -264,10 +264,10 @@ func (p *printer) experiment(e *Experiment) {
 			p.f(", abnormal (%.2f)", e.Score)
 		}
 	}
-	if e.Detail != "" {
-		p.f(": %s", e.Detail)
-	}
 	p.f("\n")
+	if e.Detail != "" {
+		p.f("        %s\n", e.Detail)
+	}
 	if e.Outcome == "same" {
 		return
 	}
