@@ -294,23 +294,42 @@ func (a *analysis) pair(r *report.Race, ev *classify.Evidence, p *races.Pair) {
 		return
 	}
 	for level := 0; level < max(len(pa), len(pb)); level++ {
-		qa, qb := pa[min(level, len(pa)-1)], pb[min(level, len(pb)-1)]
-		sa, errA := a.capture(p.First.Thread, qa)
-		sb, errB := a.capture(p.Second.Thread, qb)
-		if errA != nil || errB != nil {
-			ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
-			continue
+		qa, qb := &pa[min(level, len(pa)-1)], &pb[min(level, len(pb)-1)]
+		s := a.places(r, ev, p, qa, qb, level == 0)
+		if s != nil && s.Err != "" && (qa.Whole != nil || qb.Whole != nil) {
+			// An iteration may end with a lock held that the other needs, or
+			// need one that the iteration before took.
+			s = a.places(r, ev, p, orWhole(qa), orWhole(qb), false)
 		}
-		if level == 0 {
-			a.trials(r, ev, sa, &p.First, &p.Second, &qa)
-			a.trials(r, ev, sb, &p.Second, &p.First, &qb)
-		}
-		s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), MaxRuns: a.o.MaxRuns})
-		a.serial(r, ev, s, &qa, &qb)
-		if s.Odd > 0 {
+		if s != nil && s.Odd > 0 {
 			return
 		}
 	}
+}
+
+func orWhole(q *loadsub.Place) *loadsub.Place {
+	if q.Whole != nil {
+		return q.Whole
+	}
+	return q
+}
+
+// places experiments with the sections of two places; nil if one can't be
+// captured.
+func (a *analysis) places(r *report.Race, ev *classify.Evidence, p *races.Pair, qa, qb *loadsub.Place, trials bool) *loadsub.Serial {
+	sa, errA := a.capture(p.First.Thread, *qa)
+	sb, errB := a.capture(p.Second.Thread, *qb)
+	if errA != nil || errB != nil {
+		ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
+		return nil
+	}
+	if trials {
+		a.trials(r, ev, sa, &p.First, &p.Second, qa)
+		a.trials(r, ev, sb, &p.Second, &p.First, qb)
+	}
+	s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), MaxRuns: a.o.MaxRuns})
+	a.serial(r, ev, s, qa, qb)
+	return s
 }
 
 // racy returns the bytes that a pair of accesses conflicts on.

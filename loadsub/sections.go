@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
@@ -31,6 +32,9 @@ type Place struct {
 	Goal  overlay.Goal
 	// Depth is the number of frames between the access and this one.
 	Depth int
+	// Whole is all of the call, if this is an iteration and the call is short
+	// enough.
+	Whole *Place
 }
 
 func (p *Place) String() string {
@@ -61,17 +65,20 @@ func Places(seek Seeker, ms *funcs.Modules, id emulate.ThreadID, count emulate.C
 		if f != nil && f.Runtime && (level+1 == calls.Depth() || isRuntime(ms, calls.Level(level+1).Entry)) {
 			continue
 		}
-		ps, err := framePlaces(seek, f, id, count, frame{calls.Depth() - level, a})
+		p, err := framePlace(seek, f, id, count, frame{calls.Depth() - level, a})
 		if err != nil {
 			return out, err
 		}
-		for _, p := range ps {
-			p.Depth = level
-			p.Goal.Result = ResultRegs(ms, f)
-			if len(out) < max {
-				out = append(out, p)
+		if p == nil {
+			continue
+		}
+		for _, q := range []*Place{p, p.Whole} {
+			if q != nil {
+				q.Depth = level
+				q.Goal.Result = ResultRegs(ms, f)
 			}
 		}
+		out = append(out, *p)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no function or loop iteration around instruction %d of thread %d is short enough", count, id)
@@ -90,109 +97,144 @@ type frame struct {
 	funcs.Activation
 }
 
-// framePlaces returns the sections of one frame that contain the instruction:
-// the innermost loop iteration if there is a loop, else the whole call.
-func framePlaces(seek Seeker, f *funcs.Func, id emulate.ThreadID, count emulate.Count, fr frame) ([]Place, error) {
-	from := fr.Count
-	if count > window && from < count-window {
-		from = count - window
+// framePlace returns the section of one frame that contains the instruction:
+// the innermost loop iteration if there is a loop, else the whole call; nil if
+// it is too long.
+func framePlace(seek Seeker, f *funcs.Func, id emulate.ThreadID, count emulate.Count, fr frame) (*Place, error) {
+	var whole *Place
+	if count-fr.Count <= maxFunction {
+		whole = &Place{Func: f, Start: fr.Count, Goal: overlay.Goal{End: overlay.EndReturn, SP: uint64(fr.SP)}}
 	}
-	t, calls, err := seek.Seek(id, from)
-	if err != nil {
-		return nil, err
-	}
-	w := &walk{t: t, calls: calls, fr: fr, at: count, lo: uint64(fr.Entry), last: map[uint64]emulate.Count{}}
+	w := &walk{seek: seek, id: id, fr: fr, at: count, lo: uint64(fr.Entry)}
 	if f != nil {
 		w.lo, w.hi = uint64(f.Entry), uint64(f.End)
 	}
-	if err := w.run(); err != nil {
+	head, start, err := w.loop()
+	if err != nil {
 		return nil, err
 	}
-	if head, start, ok := w.loop(); ok {
-		return []Place{{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}}}, nil
+	if head == 0 {
+		return whole, nil
 	}
-	if count-fr.Count <= maxFunction {
-		return []Place{{Func: f, Start: fr.Count, Goal: overlay.Goal{End: overlay.EndReturn, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}}}, nil
-	}
-	return nil, nil
+	return &Place{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP)}, Whole: whole}, nil
 }
 
-// A walk steps through a window around an access and watches one frame.
+// A walk looks for the loops that a frame is in when it, or what it calls,
+// executes an instruction.
 type walk struct {
-	t      *replay.Thread
-	calls  *funcs.Tracker
+	seek   Seeker
+	id     emulate.ThreadID
 	fr     frame
-	at     emulate.Count // of the access
+	at     emulate.Count // the instruction
 	lo, hi uint64        // the function's code; hi 0: unknown
-
-	pc    uint64                   // the frame's own instruction at, or calling at, the access
-	prev  uint64                   // the frame's previous instruction
-	last  map[uint64]emulate.Count // last visit at or before the access
-	edges []edge
 }
 
-// An edge is a jump backwards within the frame.
-type edge struct{ from, to uint64 }
-
-func (w *walk) own(pc uint64) bool {
-	return w.calls.Depth() == w.fr.depth && (w.hi == 0 || pc >= w.lo && pc < w.hi)
-}
-
-func (w *walk) run() error {
-	c := w.t.CPU()
-	limit := w.at + window
-	for w.t.Count() < limit {
-		if w.calls.Depth() < w.fr.depth {
-			return nil // the frame was left
-		}
-		pc, n := c.RIP, w.t.Count()
-		if w.own(pc) {
-			if w.prev != 0 && pc <= w.prev {
-				w.edges = append(w.edges, edge{w.prev, pc})
-				if n > w.at && w.covers(edge{w.prev, pc}) {
-					return nil // the loop goes round after the access: that settles it
-				}
-			}
-			w.prev = pc
-			if n <= w.at {
-				w.last[pc] = n
-				w.pc = pc
-			}
-		}
-		stop, err := w.t.RunTo(n + 1)
+// loop returns the head of the innermost loop and the count at which the
+// iteration began; 0 if there is no loop.
+func (w *walk) loop() (head uint64, start emulate.Count, err error) {
+	t, calls, err := w.seek.Seek(w.id, w.at)
+	if err != nil {
+		return 0, 0, err
+	}
+	pc := t.CPU().RIP // the frame's own instruction at, or calling at, w.at
+	if n := calls.Depth() - w.fr.depth; n > 0 {
+		pc = uint64(calls.Level(n - 1).Site)
+	}
+	code := func(pc uint64) []byte { return t.Code(t.CPU(), pc) }
+	f := newFlow(code, w.lo, w.hi, uint64(w.fr.Entry), nil)
+	if f.table {
+		jumps, err := w.jumps(code)
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
+			return 0, 0, err
 		}
-		if stop != nil && stop.Kind != x86.StopBreak {
-			return nil
-		}
-		if stop != nil {
-			w.calls.Enter(c)
-		}
+		f = newFlow(code, w.lo, w.hi, uint64(w.fr.Entry), jumps)
 	}
-	return nil
+	heads := f.headers(pc)
+	if len(heads) == 0 {
+		return 0, 0, nil
+	}
+	start, err = w.visit(heads[0])
+	if start == 0 || err != nil {
+		return 0, 0, err
+	}
+	return heads[0], start, nil
 }
 
-func (w *walk) covers(e edge) bool { return e.to <= w.pc && w.pc <= e.from }
+// from goes to the beginning of the frame, or as near as the window allows.
+func (w *walk) from() (*replay.Thread, *funcs.Tracker, error) {
+	from := w.fr.Count
+	if w.at > window && from < w.at-window {
+		from = w.at - window
+	}
+	return w.seek.Seek(w.id, from)
+}
 
-// loop returns the head of the innermost loop around the access and the count
-// at which the iteration began.
-func (w *walk) loop() (head uint64, start emulate.Count, ok bool) {
-	var best edge
-	for _, e := range w.edges {
-		if !w.covers(e) {
-			continue
+// visit returns the count at which the frame was at head last, at or before the
+// instruction; 0: not in the window.
+func (w *walk) visit(head uint64) (emulate.Count, error) {
+	t, calls, err := w.from()
+	if err != nil {
+		return 0, err
+	}
+	c := t.CPU()
+	c.Blocks.Break(head)
+	last := emulate.Count(0)
+	for {
+		if c.RIP == head && calls.Depth() == w.fr.depth {
+			last = t.Count()
 		}
-		n, seen := w.last[e.to]
-		if !seen {
-			continue
+		if t.Count() >= w.at {
+			return last, nil
 		}
-		if !ok || e.from-e.to < best.from-best.to || e == best {
-			best, start, ok = e, n, true
+		if ok, err := run(t, calls, w.at, head); !ok {
+			return last, err
 		}
 	}
-	return best.to, start, ok
+}
+
+// jumps notes where the frame's indirect jumps lead within the window.
+func (w *walk) jumps(code func(pc uint64) []byte) (map[uint64][]uint64, error) {
+	t, calls, err := w.from()
+	if err != nil {
+		return nil, err
+	}
+	out := map[uint64][]uint64{}
+	tables := map[uint64]bool{}
+	prev := uint64(0)
+	for t.Count() < w.at+window && calls.Depth() >= w.fr.depth {
+		if pc := t.CPU().RIP; calls.Depth() == w.fr.depth {
+			if prev != 0 && !slices.Contains(out[prev], pc) {
+				out[prev] = append(out[prev], pc)
+			}
+			table, seen := tables[pc]
+			if !seen {
+				_, table = successors(code(pc), pc)
+				tables[pc] = table
+			}
+			if prev = 0; table {
+				prev = pc
+			}
+		}
+		if ok, err := run(t, calls, t.Count()+1, 0); !ok {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// run executes up to a count, or to a break. own is a break that isn't for the
+// tracker. ok is false at the end of the thread.
+func run(t *replay.Thread, calls *funcs.Tracker, limit emulate.Count, own uint64) (ok bool, err error) {
+	stop, err := t.RunTo(limit)
+	switch {
+	case errors.Is(err, io.EOF):
+		return false, nil
+	case err != nil:
+		return false, err
+	case stop != nil && stop.Kind != x86.StopBreak:
+		return false, nil
+	case stop != nil && t.CPU().RIP != own:
+		calls.Enter(t.CPU())
+	}
+	return true, nil
 }

@@ -86,13 +86,17 @@ func Serialise(p Pair) *Serial {
 		s.Err = "a section is too long to be executed in other orders"
 		return s
 	}
-	pre, later := p.preStates()
-	ab, ba := p.serial(pre, 0), p.serial(pre, 1)
-	okAB, okBA := comparable(ab), comparable(ba)
-	if !okAB && !okBA {
-		x, y := p.serial(later, 0), p.serial(later, 1)
-		if okAB, okBA = comparable(x), comparable(y); okAB || okBA {
-			pre, ab, ba = later, x, y
+	var pre map[uint64]byte
+	var ab, ba *overlay.Result
+	okAB, okBA := false, false
+	for i, state := range p.preStates() {
+		x, y := p.serial(state, 0), p.serial(state, 1)
+		okX, okY := comparable(x), comparable(y)
+		if i == 0 || okX || okY {
+			pre, ab, ba, okAB, okBA = state, x, y, okX, okY
+		}
+		if okAB || okBA {
+			break
 		}
 	}
 	if !okAB && !okBA {
@@ -201,11 +205,16 @@ func ends(n int) []Point {
 	return out
 }
 
-// preStates collects what the bytes that both sections touch held before either
-// changed them. A state in which both are about to begin need not have existed:
-// the thread of the one that began to use a byte later may have changed it while
-// the other was under way already. The second result has such changes.
-func (p Pair) preStates() (before, later map[uint64]byte) {
+// preStates lists what the bytes that both sections touch may have held before
+// either changed them, most plausible first. A state in which both are about to
+// begin need not have existed: the thread of the one that began to use a byte
+// later went on while the other was under way already.
+//
+// The first is the state when the later one began, with what the earlier one
+// had written undone. In the second nothing is undone that others changed
+// afterwards, as is right for a lock that the earlier one waited for. The third
+// is what the earlier one found.
+func (p Pair) preStates() []map[uint64]byte {
 	secs := []*overlay.Section{p.A, p.B}
 	type first struct {
 		at emulate.Count
@@ -228,18 +237,22 @@ func (p Pair) preStates() (before, later map[uint64]byte) {
 		}
 	}
 	type state struct {
-		early           int // the side that touched it first
-		pre, later, cur byte
-		until           first // of the other side
+		early   int     // the side that touched it first
+		until   first   // of the other side
+		found   [3]byte // by kind of pre-state
+		written bool    // by the early side, before the other one touched it
+		cur     byte    // what the early side left there
 	}
 	shared := map[uint64]*state{}
 	for addr, fa := range touched[0] {
-		if fb, both := touched[1][addr]; both && wrote[addr] {
-			if p.Order(p.A.Thread, fa.at, p.B.Thread, fb.at) {
-				shared[addr] = &state{0, fa.b, fa.b, fa.b, fb}
-			} else {
-				shared[addr] = &state{1, fb.b, fb.b, fb.b, fa}
-			}
+		fb, both := touched[1][addr]
+		if !both || !wrote[addr] {
+			continue
+		}
+		if p.Order(p.A.Thread, fa.at, p.B.Thread, fb.at) {
+			shared[addr] = &state{early: 0, until: fb, cur: fa.b, found: [3]byte{fa.b, fa.b, fa.b}}
+		} else {
+			shared[addr] = &state{early: 1, until: fa, cur: fb.b, found: [3]byte{fb.b, fb.b, fb.b}}
 		}
 	}
 	for side, sec := range secs {
@@ -250,21 +263,34 @@ func (p Pair) preStates() (before, later map[uint64]byte) {
 				if x == nil || x.early != side || !p.Order(sec.Thread, a.At, secs[1-side].Thread, x.until.at) {
 					continue
 				}
-				if b := byte(a.Pre >> (8 * k)); b != x.cur {
-					x.later = b
+				b := byte(a.Pre >> (8 * k))
+				if !x.written {
+					x.found[0] = b
+				}
+				if b != x.cur {
+					x.found[1] = b
 				}
 				x.cur = byte(a.Value >> (8 * k))
+				x.written = x.written || a.Writes()
 			}
 		}
 	}
-	before, later = map[uint64]byte{}, map[uint64]byte{}
-	for addr, x := range shared {
-		if x.until.b != x.cur {
-			x.later = x.until.b
-		}
-		before[addr], later[addr] = x.pre, x.later
+	out := make([]map[uint64]byte, 3)
+	for i := range out {
+		out[i] = make(map[uint64]byte, len(shared))
 	}
-	return before, later
+	for addr, x := range shared {
+		if !x.written {
+			x.found[0] = x.until.b
+		}
+		if x.until.b != x.cur {
+			x.found[1] = x.until.b
+		}
+		for i := range out {
+			out[i][addr] = x.found[i]
+		}
+	}
+	return out
 }
 
 func (p Pair) start(pre map[uint64]byte) *overlay.Run { return p.startOf(pre, p.A, p.B) }
@@ -392,12 +418,20 @@ func comparable(r *overlay.Result) bool {
 	return true
 }
 
-// judgeable is comparable, or fails in a way that is itself a result. A system
-// call that wasn't recorded is one only where all serial orders make another.
+// judgeable is comparable, or fails in a way that is itself a result: a crash,
+// a deadlock, a loop without end. A system call that wasn't recorded is one only where all serial orders make another.
 func judgeable(r *overlay.Result, refs []*overlay.Result) bool {
 	for i, e := range r.Ends {
 		switch e.Outcome {
-		case overlay.Done, overlay.Crashed, overlay.Hung:
+		case overlay.Done, overlay.Crashed:
+		case overlay.Hung:
+			// The other one may have ended with a lock held that it gives back
+			// later.
+			for k := range r.Ends {
+				if e.Stuck && k != i && r.Ends[k].Outcome == overlay.Done {
+					return false
+				}
+			}
 		case overlay.Changed:
 			k := len(e.Calls) - 1
 			for _, q := range refs {

@@ -66,6 +66,7 @@ type participant struct {
 	sum       uint64 // of what it changed of foreign memory
 	sums      [16]uint64
 	nsums     int
+	stuck     bool   // it waits, and nobody is left to wait for
 	doomed    string // the function that ends the program, once it is called
 	polls     map[uint64]int
 	waitedFor bool   // it spun on a tracked location until the other had moved

@@ -8,6 +8,7 @@ import (
 type End struct {
 	Outcome  Outcome
 	Detail   string
+	Stuck    bool   // it waits for what the others didn't do before they ended
 	Diverged bool   // control flow left the recorded path
 	Where    string // where it did
 	Assumed  int    // reads served with values from later in the recording
@@ -34,7 +35,7 @@ func (r *Run) Result() *Result {
 	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written}
 	for _, p := range r.parts {
 		c := p.cpu
-		e := End{Outcome: p.out, Detail: p.detail, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
+		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
 			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, XMM: c.X}
 		copy(e.Regs[:], c.R[:16])
 		res.Ends = append(res.Ends, e)

@@ -253,6 +253,7 @@ func (r *Run) Settle(first int) {
 	}
 	for _, p := range r.parts {
 		if p.phase != ended {
+			p.stuck = true
 			p.end(Hung, "waits for what no participant does")
 		}
 	}

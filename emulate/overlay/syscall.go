@@ -244,6 +244,7 @@ func (p *participant) waited() {
 			return
 		}
 	}
+	p.stuck = true
 	p.executed += 5000
 	p.diverge("waits")
 }
