@@ -267,18 +267,88 @@ func (a *analysis) judge(g *group) report.Race {
 			ev.Freed = true
 		}
 	}
-	for _, p := range g.pairs() {
-		if ev.Freed {
-			break
+	experiment := func(ps []races.Pair) {
+		for i := 0; i < len(ps) && !ev.Freed && ev.NotSerialisable == 0; i++ {
+			a.pair(&r, &ev, &ps[i])
 		}
-		a.pair(&r, &ev, &p)
-		if ev.NotSerialisable > 0 {
-			break
-		}
+	}
+	pairs := g.pairs()
+	experiment(pairs)
+	if !ev.Freed && ev.NotSerialisable == 0 {
+		experiment(a.earlier(&pairs[0]))
 	}
 	v, c, why := classify.Judge(ev)
 	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
 	return r
+}
+
+// maxBefore is how far back equally unordered accesses are looked for, in
+// instructions.
+const maxBefore = 100_000
+
+// earlier returns pairs like p of which one side or both are the first access
+// by the same instruction since the thread synchronised: nothing orders these
+// either, and what a loop does in its first round it may not do in its last.
+func (a *analysis) earlier(p *races.Pair) []races.Pair {
+	var out []races.Pair
+	first, okA := a.firstLike(&p.First)
+	second, okB := a.firstLike(&p.Second)
+	if okA {
+		out = append(out, races.Pair{First: first, Second: p.Second})
+	}
+	if okB {
+		out = append(out, races.Pair{First: p.First, Second: second})
+	}
+	if okA && okB {
+		out = append(out, races.Pair{First: first, Second: second})
+	}
+	for i := range out {
+		if q := &out[i]; !a.order(q.First.Thread, q.First.Count, q.Second.Thread, q.Second.Count) {
+			q.First, q.Second = q.Second, q.First
+		}
+	}
+	return out
+}
+
+// firstLike finds the first access by the instruction of x to the same place
+// since the last instruction that synchronised.
+func (a *analysis) firstLike(x *races.Access) (races.Access, bool) {
+	if x.Kernel || x.Atomic {
+		return races.Access{}, false
+	}
+	from := emulate.Count(0)
+	if x.Count > maxBefore {
+		from = x.Count - maxBefore
+	}
+	t, _, err := a.pass.Seek(x.Thread, from)
+	if err != nil {
+		return races.Access{}, false
+	}
+	s, err := overlay.Capture(t.Snapshot(), overlay.Goal{End: overlay.EndCount, Count: x.Count, MaxSteps: maxBefore + 1, NoLive: true})
+	if err != nil || s.Stop < x.Count {
+		return races.Access{}, false
+	}
+	since := s.Start
+	for i := range s.Inputs {
+		if in := &s.Inputs[i]; in.Kind != overlay.InImport {
+			since = max(since, in.At)
+		}
+	}
+	for i := range s.Accesses {
+		if y := &s.Accesses[i]; y.Atom {
+			since = max(since, y.At)
+		}
+	}
+	for i := range s.Accesses {
+		y := &s.Accesses[i]
+		if y.At <= since || y.PC != x.PC || y.Addr != uint64(x.Addr) || int(y.Size) != x.Size {
+			continue
+		}
+		z := *x
+		z.Count, z.Value = y.At, y.Value
+		return z, true
+	}
+	return races.Access{}, false
 }
 
 // pair experiments with one dynamic pair of accesses.

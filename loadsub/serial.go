@@ -122,6 +122,20 @@ func Serialise(p Pair) *Serial {
 	if odd := p.recordedOdd(ref); odd != nil {
 		s.RecordedOdd, s.Outputs, s.What = true, odd, sentence(odd)
 	}
+	p.tries(s, pre, ref)
+	if s.Odd == 0 {
+		// What they come to share only in another order than the recorded one
+		// is raced for as well.
+		if more := p.reached(ab, ba); len(more) > 0 {
+			p.Racy = append(append([]overlay.Span(nil), p.Racy...), more...)
+			p.tries(s, pre, ref)
+		}
+	}
+	return s
+}
+
+// tries executes interleavings and compares them with the serial orders.
+func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
 		r := p.interleave(pre, sch)
@@ -155,7 +169,40 @@ func Serialise(p Pair) *Serial {
 			}
 		}
 	}
-	return s
+}
+
+// maxReached bounds the places that interleavings pre-empt at because another
+// order leads there.
+const maxReached = 16
+
+// reached lists bytes that the sections share in one of the serial orders and
+// didn't in the recording.
+func (p Pair) reached(orders ...*overlay.Result) []overlay.Span {
+	recorded := [2]map[uint64]bool{{}, {}}
+	for side, sec := range []*overlay.Section{p.A, p.B} {
+		for i := range sec.Accesses {
+			a := &sec.Accesses[i]
+			for k := uint64(0); k < uint64(a.Size); k++ {
+				recorded[side][p.World.canon(a.Addr+k)] = true
+			}
+		}
+	}
+	var out []overlay.Span
+	for _, r := range orders {
+		for _, sp := range r.Shared() {
+			for a := sp.Addr; a < sp.Addr+sp.N && len(out) < maxReached; a++ {
+				if recorded[0][a] && recorded[1][a] {
+					continue
+				}
+				if k := len(out) - 1; k >= 0 && out[k].Addr+out[k].N == a {
+					out[k].N++
+				} else {
+					out = append(out, overlay.Span{Addr: a, N: 1})
+				}
+			}
+		}
+	}
+	return out
 }
 
 func (p Pair) maxRuns() int {

@@ -154,6 +154,9 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 		p.polls[c.PC()]++
 	}
 	mask := byteMask(addr, size)
+	if !p.ownStack(addr) {
+		p.run.touched(p.run.read, p, p.run.canon(addr>>6), mask)
+	}
 	_, known := p.view(addr >> 6)
 	if l := p.run.mem.get(p.run.canon(addr >> 6)); l != nil {
 		known |= l.mask

@@ -28,11 +28,12 @@ type Result struct {
 	parts []*participant
 	// wrote has, per participant, line -> bytes it wrote.
 	wrote []map[uint64]uint64
+	read  []map[uint64]uint64
 }
 
 // Result returns what the run produced. Call it once everything has ended.
 func (r *Run) Result() *Result {
-	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written}
+	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written, read: r.read}
 	for _, p := range r.parts {
 		c := p.cpu
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
@@ -73,6 +74,25 @@ func (r *Result) Uint(addr uint64, size int) (uint64, bool) {
 // Wrote reports whether participant part wrote the byte.
 func (r *Result) Wrote(part int, addr uint64) bool {
 	return r.wrote[part][addr>>6]>>(addr&63)&1 != 0
+}
+
+// Shared returns the bytes that two participants touched, one of them by
+// writing: not their own stacks, and not what functions did that are quiet.
+func (r *Result) Shared() []Span {
+	lines := map[uint64]uint64{}
+	for i, w := range r.wrote {
+		for k := range r.wrote {
+			if k == i {
+				continue
+			}
+			for n, m := range w {
+				if m &= r.wrote[k][n] | r.read[k][n]; m != 0 {
+					lines[n] |= m
+				}
+			}
+		}
+	}
+	return spans(lines)
 }
 
 // Written returns the bytes that any participant wrote, as spans in order.

@@ -44,8 +44,9 @@ type Run struct {
 	parts []*participant
 	racy  []Span
 	track []Span
-	// written has, per participant, the bytes it wrote.
+	// written and read have, per participant, the bytes it wrote and read.
 	written []map[uint64]uint64
+	read    []map[uint64]uint64
 	budget  uint64
 	quiet   func(target uint64) bool
 	alias   func(addr uint64) uint64
@@ -75,6 +76,7 @@ func New(secs ...*Section) *Run {
 		p.setBreaks()
 		r.parts = append(r.parts, p)
 		r.written = append(r.written, map[uint64]uint64{})
+		r.read = append(r.read, map[uint64]uint64{})
 	}
 	return r
 }
@@ -174,13 +176,15 @@ func overlaps(spans []Span, addr uint64, size int) bool {
 	return false
 }
 
-func (r *Run) wrote(p *participant, line, mask uint64) {
+func (r *Run) wrote(p *participant, line, mask uint64) { r.touched(r.written, p, line, mask) }
+
+func (r *Run) touched(by []map[uint64]uint64, p *participant, line, mask uint64) {
 	if p.quietSP != 0 {
 		return
 	}
 	for i, q := range r.parts {
 		if q == p {
-			r.written[i][line] |= mask
+			by[i][line] |= mask
 		}
 	}
 }
