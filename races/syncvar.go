@@ -328,6 +328,12 @@ func scopeOf(event, variable Scope, e *Event) Scope {
 	return ScopeUser
 }
 
+// LooksUpdated says whether storing v over old, both of size bytes, looks like a
+// counter's update.
+func LooksUpdated(old, v uint64, size int) bool {
+	return looksUpdated(old, v, 1<<size-1)
+}
+
 // looksUpdated says whether storing v to the bytes m after loading old looks
 // like a counter's update.
 func looksUpdated(old, v, m uint64) bool {

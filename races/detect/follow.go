@@ -40,6 +40,9 @@ type follower struct {
 	held  [2]races.Event
 	nheld int
 
+	plain    races.Event // the last plain load
+	exchange map[uint64]bool
+
 	seen    [seenSize]seen
 	gen     uint64 // of what was seen
 	imports uint64
@@ -192,6 +195,7 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 	e := f.access(c, addr, size, races.Read, v)
 	if kind != x86.Update {
 		f.flush()
+		f.loaded(&e)
 		f.b.events = append(f.b.events, e)
 		return v
 	}
@@ -253,8 +257,12 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 			break
 		}
 	}
-	if e.Kind != races.Update {
+	switch {
+	case e.Kind != races.Update:
 		f.flush()
+	case e.Flags&races.Atomic != 0 && f.exchanges(c, &e):
+		e.Kind = races.Write
+		e.Flags &^= races.Atomic
 	}
 	f.b.events = append(f.b.events, e)
 }
