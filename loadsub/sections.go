@@ -116,7 +116,7 @@ func framePlace(seek Seeker, f *funcs.Func, id emulate.ThreadID, count emulate.C
 	if head == 0 {
 		return whole, nil
 	}
-	return &Place{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP)}, Whole: whole}, nil
+	return &Place{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}, Whole: whole}, nil
 }
 
 // A walk looks for the loops that a frame is in when it, or what it calls,
