@@ -62,8 +62,18 @@ func (x *conformer) randomCode() ([]byte, *form) {
 	for range x.Intn(4) {
 		code = append(code, []byte{0x66, 0x66, 0xF2, 0xF3, 0x67, 0xF0, 0x2E, 0x3E, 0x64, 0x65, 0x48, 0x40 | byte(x.Intn(16))}[x.Intn(12)])
 	}
-	switch x.Intn(4) {
+	switch x.Intn(6) {
 	case 0:
+	case 4:
+		code = append(code, 0xC5, byte(x.Intn(256)))
+		if x.chance(2) {
+			code[len(code)-1] |= 0x78
+		}
+	case 5:
+		code = append(code, 0xC4, byte(x.Intn(8)<<5+1+x.Intn(3)), byte(x.Intn(256)))
+		if x.chance(2) {
+			code[len(code)-1] |= 0x78
+		}
 	case 1, 2:
 		code = append(code, 0x0F)
 	case 3:
@@ -84,9 +94,6 @@ func (x *conformer) randomCode() ([]byte, *form) {
 	code = code[:d.off]
 	if notComparable[f.mnem] != "" || isTranscendental[f.mnem] || f.mnem == "popf" || f.mnem == "pushf" || f.mnem == "enter" || f.mnem == "fldenv" || f.mnem == "frstor" {
 		return nil, nil
-	}
-	if d.rep != 0 && (f.mnem == "bsf" || f.mnem == "bsr") {
-		return nil, nil // TZCNT and LZCNT on the host
 	}
 	for _, b := range [][]byte{{0x0F, 0x05}, {0x0F, 0x34}, {0xCD}} { // never enter the kernel, whatever the length
 		if bytes.Contains(code, b) {

@@ -15,6 +15,9 @@ type testCase struct {
 	f       *form
 	code    []byte
 	size    int        // of operands of kind v and y, bytes
+	vl      int        // of operands whose size VEX.L says, bytes
+	vvvv    byte       // the register in VEX.vvvv
+	index   int        // the vector register of a gather's indices
 	target  uint64     // effective address of the memory operand; 0: there is none
 	memSize int        // bytes at target
 	fixed   [16]bool   // registers whose value matters for an address
@@ -56,16 +59,19 @@ func (m caseMaker) address(align bool, size int) uint64 {
 		a = dataAddr + 0x800 + uint64(m.Intn(0x2000))
 	}
 	if align && !m.chance(8) {
-		a &^= 15
+		a &^= 31
 	}
 	return a
 }
 
 // make builds one encoding of f. It returns nil if it can't be one.
 func (m caseMaker) make(f *form) *testCase {
-	t := &testCase{f: f, seg: RegZero, rmReg: -1, regReg: -1, size: 4}
+	t := &testCase{f: f, seg: RegZero, rmReg: -1, regReg: -1, size: 4, vl: 16}
+	if f.long == 1 || f.long < 0 && m.chance(2) {
+		t.vl = 32
+	}
 	var rex byte
-	opsize := f.prefix == prefix66
+	opsize := f.prefix == prefix66 && !f.vex
 	switch {
 	case f.w == 1:
 		t.size = 8
@@ -105,12 +111,13 @@ func (m caseMaker) make(f *form) *testCase {
 	if opsize {
 		pre = append(pre, 0x66)
 	}
-	switch f.prefix {
-	case prefixF3:
+	switch {
+	case f.vex:
+	case f.prefix == prefixF3:
 		pre = append(pre, 0xF3)
-	case prefixF2:
+	case f.prefix == prefixF2:
 		pre = append(pre, 0xF2)
-	case prefixAny:
+	case f.prefix == prefixAny:
 		if isString(f) && !strings.Contains(f.mnem, "mask") && m.chance(2) {
 			t.rep = []byte{0xF3, 0xF3, 0xF2}[m.Intn(3)]
 			pre = append(pre, t.rep)
@@ -132,7 +139,9 @@ func (m caseMaker) make(f *form) *testCase {
 	}
 	m.Shuffle(len(pre), func(i, j int) { pre[i], pre[j] = pre[j], pre[i] })
 	code := pre
-	if rex != 0 {
+	if f.vex {
+		code = append(code, m.vex(t, rex)...)
+	} else if rex != 0 {
 		code = append(code, rex)
 	}
 	switch f.opmap {
@@ -151,6 +160,32 @@ func (m caseMaker) make(f *form) *testCase {
 		return nil
 	}
 	return t
+}
+
+// vex makes the VEX prefix; rex has R, X, B and W as a REX prefix would.
+func (m caseMaker) vex(t *testCase, rex byte) []byte {
+	f := t.f
+	reg := byte(0)
+	if f.vvvv >= 0 || m.chance(100) {
+		reg = byte(m.Intn(16))
+		t.vvvv = reg
+	}
+	last := ^reg & 15 << 3
+	if t.vl == 32 {
+		last |= 4
+	}
+	switch f.prefix {
+	case prefix66:
+		last |= 1
+	case prefixF3:
+		last |= 2
+	case prefixF2:
+		last |= 3
+	}
+	if f.opmap == vexMaps+1 && rex&0xB == 0 && m.chance(2) {
+		return []byte{0xC5, last | ^rex>>2&1<<7}
+	}
+	return []byte{0xC4, ^rex&7<<5 | f.opmap - vexMaps, last | rex>>3&1<<7}
 }
 
 // isString says whether f is a string instruction.
@@ -255,6 +290,8 @@ func (m caseMaker) modRM(t *testCase, rex *byte) []byte {
 	if f.rmKind >= 0 {
 		o := f.args[f.rmKind]
 		switch {
+		case o.memSize == sizeL:
+			size = t.vl
 		case o.size >= sizeD && o.memSize >= sizeD:
 			size = t.size
 		case o.memSize > 0:
@@ -262,8 +299,39 @@ func (m caseMaker) modRM(t *testCase, rex *byte) []byte {
 		}
 	}
 	t.memSize = size
+	if f.vsib {
+		return m.gathered(t, reg<<3, rex)
+	}
 	t.target = m.address(size >= 16, size)
 	return m.memory(t, reg<<3, rex)
+}
+
+// gathered encodes a base in the middle of the data and a vector of indices.
+func (m caseMaker) gathered(t *testCase, reg byte, rex *byte) []byte {
+	t.target = dataAddr + 0x2000
+	t.index = m.Intn(16)
+	base := byte(m.Intn(16))
+	if m.chance(20) {
+		base = 5 // with mod 0: no base
+	}
+	mod := byte(m.Intn(3))
+	d := uint64(int64(int8(m.Intn(256))))
+	switch {
+	case mod == 0 && base&7 == 5:
+		d = t.target
+	case mod == 0:
+		d = 0
+	}
+	t.regs[base], t.fixed[base] = t.target-d, true
+	*rex |= 0x40 | base>>3 | byte(t.index)>>3<<1
+	b := []byte{mod<<6 | reg | 4, byte(m.Intn(4))<<6 | byte(t.index)&7<<3 | base&7}
+	switch {
+	case mod == 1:
+		b = append(b, byte(d))
+	case mod == 2 || base&7 == 5:
+		b = binary.LittleEndian.AppendUint32(b, uint32(d))
+	}
+	return b
 }
 
 // memory encodes an address that is t.target, by one of the addressing forms,

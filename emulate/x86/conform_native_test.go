@@ -31,6 +31,7 @@ const (
 type native struct {
 	pid int
 	mem *os.File
+	xs  []byte // the XSAVE area, standard format, as last read; nil: the kernel has none
 }
 
 // fpRegs is the FXSAVE image that PTRACE_GETFPREGS moves.
@@ -131,8 +132,72 @@ func (n *native) ptrace(req uintptr, p unsafe.Pointer) error {
 
 func (n *native) regs(r *syscall.PtraceRegs) error    { return syscall.PtraceGetRegs(n.pid, r) }
 func (n *native) setRegs(r *syscall.PtraceRegs) error { return syscall.PtraceSetRegs(n.pid, r) }
-func (n *native) fpRegs(f *fpRegs) error              { return n.ptrace(14, unsafe.Pointer(f)) }
-func (n *native) setFPRegs(f *fpRegs) error           { return n.ptrace(15, unsafe.Pointer(f)) }
+
+// The XSAVE area (SDM volume 1, 13.4) as PTRACE_GETREGSET moves it: the FXSAVE
+// image, the header, whose first 8 bytes say which components follow, and at 576
+// the upper halves of the YMM registers.
+const (
+	xsHeader = 512
+	xsYMM    = 576
+	xsRegset = 0x202 // NT_X86_XSTATE
+)
+
+// An upperRegs holds the upper halves of YMM0 to YMM15.
+type upperRegs [256]byte
+
+func (n *native) regset(req uintptr, b []byte) (int, error) {
+	iov := syscall.Iovec{Base: &b[0], Len: uint64(len(b))}
+	_, _, e := syscall.Syscall6(syscall.SYS_PTRACE, req, uintptr(n.pid), xsRegset, uintptr(unsafe.Pointer(&iov)), 0, 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(iov.Len), nil
+}
+
+// fpRegs reads the x87 and vector registers.
+func (n *native) fpRegs(f *fpRegs, y *upperRegs) error {
+	const getRegset = 0x4204
+	if n.xs == nil {
+		n.xs = make([]byte, 1<<16)
+	}
+	n.xs = n.xs[:cap(n.xs)]
+	size, err := n.regset(getRegset, n.xs)
+	if err != nil || size < xsYMM+len(y) {
+		n.xs = n.xs[:0]
+		*y = upperRegs{}
+		return n.ptrace(14, unsafe.Pointer(f)) // PTRACE_GETFPREGS
+	}
+	n.xs = n.xs[:size]
+	bv := n.xs[xsHeader]
+	copy(f[:], n.xs)
+	*y = upperRegs{}
+	if bv&4 != 0 {
+		copy(y[:], n.xs[xsYMM:])
+	}
+	if bv&2 == 0 {
+		clear(f[160:416])
+	}
+	if bv&1 == 0 { // the initial state is not written out
+		clear(f[:24])
+		clear(f[32:160])
+		f[0], f[1] = 0x7f, 3
+	}
+	return nil
+}
+
+// setFPRegs is the reverse of fpRegs, which must have been called before.
+func (n *native) setFPRegs(f *fpRegs, y *upperRegs) error {
+	const setRegset = 0x4205
+	if len(n.xs) == 0 {
+		return n.ptrace(15, unsafe.Pointer(f)) // PTRACE_SETFPREGS
+	}
+	copy(n.xs, f[:416])
+	clear(n.xs[xsHeader : xsHeader+64])
+	n.xs[xsHeader] = 7
+	copy(n.xs[xsYMM:], y[:])
+	_, err := n.regset(setRegset, n.xs)
+	return err
+}
 
 func (n *native) read(addr uint64, b []byte) error {
 	_, err := n.mem.ReadAt(b, int64(addr))

@@ -67,12 +67,12 @@ const (
 // kindInSequence says where in a sequence f may stand.
 func kindInSequence(f *form) sequenceKind {
 	switch {
-	case notComparable[f.mnem] != "", isTranscendental[f.mnem], isString(f),
+	case notComparable[f.mnem] != "", isTranscendental[f.mnem], isString(f), f.vsib,
 		strings.HasPrefix(f.mnem, "fxrstor"), strings.HasPrefix(f.mnem, "wr"):
 		return notInSequence
 	}
 	switch f.mnem {
-	case "popf", "pushf", "ret", "enter", "leave", "ldmxcsr", "fldenv", "frstor", "fnsave", "fldcw", "clflush":
+	case "popf", "pushf", "ret", "enter", "leave", "ldmxcsr", "vldmxcsr", "fldenv", "frstor", "fnsave", "fldcw", "clflush":
 		return notInSequence
 	case "call", "jmp", "loop", "loope", "loopne", "jrcxz":
 		return atEnd

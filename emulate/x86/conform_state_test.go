@@ -24,12 +24,14 @@ type machine struct {
 	rip    uint64
 	flags  uint64
 	fs, gs uint64
-	fx     fpRegs // x87, XMM, MXCSR
+	fx     fpRegs    // x87, XMM, MXCSR
+	hi     upperRegs // of YMM
 }
 
 func (s *machine) mxcsr() uint32 { return binary.LittleEndian.Uint32(s.fx[24:]) }
 
-func (s *machine) xmm(i int) []byte { return s.fx[160+16*i:][:16] }
+func (s *machine) xmm(i int) []byte   { return s.fx[160+16*i:][:16] }
+func (s *machine) upper(i int) []byte { return s.hi[16*i:][:16] }
 
 // native puts the state into the form that ptrace takes.
 func (s *machine) native(r *syscall.PtraceRegs) {
@@ -59,6 +61,8 @@ func (s *machine) set(c *CPU) {
 	for i := range c.X {
 		c.X[i][0] = binary.LittleEndian.Uint64(s.xmm(i))
 		c.X[i][1] = binary.LittleEndian.Uint64(s.xmm(i)[8:])
+		c.Y[i][0] = binary.LittleEndian.Uint64(s.upper(i))
+		c.Y[i][1] = binary.LittleEndian.Uint64(s.upper(i)[8:])
 	}
 }
 
@@ -72,6 +76,8 @@ func (s *machine) get(c *CPU) {
 	for i := range c.X {
 		binary.LittleEndian.PutUint64(s.xmm(i), c.X[i][0])
 		binary.LittleEndian.PutUint64(s.xmm(i)[8:], c.X[i][1])
+		binary.LittleEndian.PutUint64(s.upper(i), c.Y[i][0])
+		binary.LittleEndian.PutUint64(s.upper(i)[8:], c.Y[i][1])
 	}
 }
 
@@ -98,6 +104,9 @@ func (s *machine) diff(e *machine, undef uint64) string {
 	for i := range 16 {
 		if !bytes.Equal(s.xmm(i), e.xmm(i)) {
 			return fmt.Sprintf("xmm%d: processor %s, emulator %s", i, lanes(s.xmm(i)), lanes(e.xmm(i)))
+		}
+		if !bytes.Equal(s.upper(i), e.upper(i)) {
+			return fmt.Sprintf("upper half of ymm%d: processor %s, emulator %s", i, lanes(s.upper(i)), lanes(e.upper(i)))
 		}
 	}
 	if s.mxcsr() != e.mxcsr() {
@@ -167,10 +176,40 @@ func (m caseMaker) state(s *machine, t *testCase) {
 	s.flags = m.Uint64()&(arithFlags|DF) | fixedFlags
 	m.fpState(s)
 	m.implicit(s, t)
+	if t.f.vsib {
+		m.indices(s, t)
+	}
 	for i, f := range t.fixed {
 		if f {
 			s.r[i] = t.regs[i]
 		}
+	}
+}
+
+// indices fills the vector of indices of a gather, so that most elements lie in
+// the data.
+func (m caseMaker) indices(s *machine, t *testCase) {
+	put := func(off int, v uint64, size int) {
+		b := s.xmm(t.index)
+		if off >= 16 {
+			b, off = s.upper(t.index), off-16
+		}
+		if size == 8 {
+			binary.LittleEndian.PutUint64(b[off:], v)
+		} else {
+			binary.LittleEndian.PutUint32(b[off:], uint32(v))
+		}
+	}
+	size := 8
+	if t.f.opcode&1 == 0 {
+		size = 4
+	}
+	for off := 0; off < 32; off += size {
+		v := int64(m.Intn(0x400)) - 0x200
+		if m.chance(20) {
+			v <<= 12
+		}
+		put(off, uint64(v), size)
 	}
 }
 
@@ -248,8 +287,12 @@ func (m caseMaker) fpState(s *machine) {
 	}
 	le.PutUint32(s.fx[24:], mx)
 	le.PutUint32(s.fx[28:], 0xffff)
+	s.hi = upperRegs{}
 	for i := range 16 {
 		m.vector(s.xmm(i))
+		if !m.chance(4) {
+			m.vector(s.upper(i))
+		}
 	}
 	cw := uint16(0x37f)
 	if m.chance(2) {

@@ -27,6 +27,7 @@ type CPU struct {
 	flags      uint64 // RFLAGS bits that are materialised; DF, AC, ID always are
 
 	X     [16][2]uint64 // XMM0..15, low quadword first
+	Y     [16][2]uint64 // the upper halves of YMM0..15
 	MXCSR uint32
 	F     FPU
 
@@ -53,6 +54,8 @@ type CPU struct {
 	atomi bool // the access under way belongs to an atomic instruction
 
 	xt   [2]uint64 // a packed operand that came from memory in pieces; see xp
+	yt   [2]uint64 // its upper half; see vp
+	part partial   // what an instruction has done that may fault half-way
 	pend Pending
 }
 

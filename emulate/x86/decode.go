@@ -28,6 +28,7 @@ var (
 	errTooLong   = errors.New("longer than 15 bytes")
 	errNoForm    = errors.New("no such instruction in the table")
 	errBadLock   = errors.New("LOCK isn't allowed here")
+	errIllegal   = errors.New("an illegal VEX prefix")
 )
 
 // decode takes the whole instruction and returns its form.
@@ -45,6 +46,9 @@ func (d *inst) decode() (f *form, err error) {
 		}
 	}()
 	d.parse()
+	if d.illegal {
+		return nil, errIllegal
+	}
 	l := forms()[d.opmap][d.opcode]
 	if len(l) == 0 {
 		return nil, errNoForm
@@ -119,13 +123,18 @@ func buildOp(d *inst, f *form) Op {
 	op := Op{
 		code: codeCall,
 		base: RegZero, idx: RegZero, seg: RegZero,
-		len: uint8(d.off),
-		imm: d.imm,
-		aux: uint8(d.imm2),
-		pc:  d.pc,
-		fn:  f.fn,
+		len:  uint8(d.off),
+		imm:  d.imm,
+		aux:  uint8(d.imm2),
+		src2: d.vvvv,
+		pc:   d.pc,
+		fn:   f.fn,
 	}
 	switch {
+	case f.vec && d.long:
+		op.size = 32
+	case f.vec:
+		op.size = 16
 	case f.v:
 		op.size = d.opSize()
 	case f.d && d.opsize && !d.w():
@@ -143,9 +152,9 @@ func buildOp(d *inst, f *form) Op {
 	if d.target {
 		op.imm += int64(next)
 	}
-	if d.rep == 0xF3 {
+	if d.rep == 0xF3 && !d.vex {
 		op.attr |= attrRep
-	} else if d.rep == 0xF2 {
+	} else if d.rep == 0xF2 && !d.vex {
 		op.attr |= attrRepne
 	}
 	op.seg = d.seg
@@ -168,6 +177,10 @@ func buildOp(d *inst, f *form) Op {
 	}
 	if op.attr&(attrMem|attrLock) == attrMem && f.rmw && op.size <= 8 {
 		op.attr |= attrRMW
+	}
+	if f.vsib {
+		op.aux = d.sib>>3&7 | d.rex&2<<2
+		op.imm, op.idx, op.scale = int64(d.sib>>6), RegZero, 0
 	}
 	if op.attr&attrMem != 0 && op.seg != RegZero && op.idx == RegZero && op.attr&attrA32 == 0 {
 		// A segment base is added like an index.
@@ -221,7 +234,7 @@ func badOp(d *inst, err error) Op {
 	op := Op{code: codeCall, len: uint8(max(d.off, 1)), pc: d.pc, attr: attrEnd, fn: execUnsupported,
 		base: RegZero, idx: RegZero, seg: RegZero}
 	switch err {
-	case errBadLock:
+	case errBadLock, errIllegal:
 		op.fn = execUD
 	case errTooLong:
 		op.fn = execGP

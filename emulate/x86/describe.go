@@ -11,7 +11,7 @@ type OperandKind uint8
 const (
 	_            OperandKind = iota
 	OperandReg               // general register Reg
-	OperandXMM               // XMM register Reg
+	OperandXMM               // XMM or, if Size is 32, YMM register Reg
 	OperandMMX               // MMX register Reg
 	OperandST                // ST(Reg)
 	OperandMem               // memory, see Operand.Mem
@@ -50,6 +50,7 @@ type Operand struct {
 	Size        int   // bytes; 0 if it has none (LEA's memory, states)
 	Reg         uint8 // number, as an index of CPU.R or CPU.X
 	High        bool  // bits 8 to 15 of Reg: AH, CH, DH, BH
+	Clears      bool  // a vector register whose bits from Size to 32 bytes are set to 0
 	Imm         int64
 	Name        string
 	Mem         MemExpr
@@ -151,6 +152,11 @@ func (o *operand) bytes(d *inst, size int) int {
 	switch size {
 	case sizeV:
 		return int(d.opSize())
+	case sizeL:
+		if d.long {
+			return 32
+		}
+		return 16
 	case sizeY:
 		if d.w() {
 			return 8
@@ -192,6 +198,10 @@ func (f *form) describe(d *inst, op *Op, i int) Operand {
 		return f.register(o, a, op.src)
 	case placeReg, placeOpcode:
 		return f.register(o, a, op.dst)
+	case placeVVVV:
+		return f.register(o, a, op.src2)
+	case placeIs4:
+		return f.register(o, a, uint8(d.imm)>>4)
 	}
 	o.Kind, o.Mem = OperandMem, none
 	switch a.place {
@@ -232,6 +242,7 @@ func (f *form) register(o Operand, a *operand, r uint8) Operand {
 		}
 	case classXMM:
 		o.Kind = OperandXMM
+		o.Clears = f.vex && o.Write && o.Size < 32
 	case classMM:
 		o.Kind = OperandMMX
 	case classST:
@@ -303,6 +314,9 @@ func (o Operand) String() string {
 		}
 		return RegName(o.Reg, o.Size)
 	case OperandXMM:
+		if o.Size == 32 {
+			return fmt.Sprintf("ymm%d", o.Reg)
+		}
 		return fmt.Sprintf("xmm%d", o.Reg)
 	case OperandMMX:
 		return fmt.Sprintf("mm%d", o.Reg)

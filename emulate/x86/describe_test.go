@@ -64,7 +64,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("% x (length %d): %s\nwant %s", tc.code, in.Len, got, tc.want)
 		}
 	}
-	for _, code := range [][]byte{{}, {0x48}, {0x0F}, {0xC5, 0xF8, 0x77}, {0xF0, 0x01, 0xC0}} {
+	for _, code := range [][]byte{{}, {0x48}, {0x0F}, {0x62, 0xF1, 0x7C, 0x48, 0x28, 0xC1}, {0xC5, 0xF8, 0x77 ^ 1}, {0xF0, 0x01, 0xC0}} {
 		if in, err := Describe(code, 0); err == nil {
 			t.Errorf("% x: no error but %v", code, in)
 		}
@@ -96,6 +96,9 @@ func TestRowsDescribeThemselves(t *testing.T) {
 
 // sampleOf encodes an instruction of form f.
 func sampleOf(f *form, opmap, opcode uint8) []byte {
+	if f.vex {
+		return sampleVEX(f, opmap, opcode)
+	}
 	var b []byte
 	switch f.prefix {
 	case prefix66:
@@ -121,6 +124,37 @@ func sampleOf(f *form, opmap, opcode uint8) []byte {
 		if f.fixed >= 0 {
 			m = byte(f.fixed)
 		}
+		b = append(b, m)
+	}
+	return append(b, make([]byte, maxInst-len(b))...)
+}
+
+// sampleVEX is sampleOf with a three-byte VEX prefix.
+func sampleVEX(f *form, opmap, opcode uint8) []byte {
+	last := byte(0x78)
+	switch f.prefix {
+	case prefix66:
+		last |= 1
+	case prefixF3:
+		last |= 2
+	case prefixF2:
+		last |= 3
+	}
+	if f.long == 1 {
+		last |= 4
+	}
+	if f.w == 1 {
+		last |= 0x80
+	}
+	b := []byte{0xC4, 0xE0 | opmap - vexMaps, last, opcode}
+	m := byte(0xC1)
+	if f.mod == modMem {
+		m = 0x04 // with a SIB byte
+	}
+	if f.digit >= 0 {
+		m |= byte(f.digit) << 3
+	}
+	if f.modrm {
 		b = append(b, m)
 	}
 	return append(b, make([]byte, maxInst-len(b))...)

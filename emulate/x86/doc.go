@@ -1,5 +1,6 @@
-// Package x86 is a software x86-64 processor for user mode: the x86-64-v2 level
-// (integer, x87, MMX and SSE to SSE4.2, CMPXCHG16B, POPCNT; no AVX).
+// Package x86 is a software x86-64 processor for user mode: the x86-64-v3 level
+// (integer, x87, MMX, SSE to SSE4.2, AVX, AVX2, FMA, BMI, F16C) with AES,
+// PCLMULQDQ, SHA and ADX, but without AVX-512.
 //
 // A CPU is one guest thread's processor. CPU.Run executes an exact number of
 // instructions from blocks that a BlockCache decoded once; loads and stores go

@@ -19,8 +19,15 @@ type inst struct {
 	rep    byte // F2, F3 or 0: the last of them
 	seg    uint8
 
-	opmap  uint8 // 0 one-byte, 1 0F, 2 0F 38, 3 0F 3A
+	opmap  uint8 // 0 one-byte, 1 0F, 2 0F 38, 3 0F 3A; plus vexMaps with VEX
 	opcode byte
+
+	// What a VEX prefix says. Its R, X, B and W go to rex, its pp to opsize and
+	// rep, as if there were such prefixes.
+	vex     bool
+	long    bool  // L: 256 bits
+	vvvv    uint8 // the register, 0 if the field isn't used
+	illegal bool  // prefixes before VEX that must not be there
 
 	hasModRM bool
 	modrm    byte
@@ -30,6 +37,8 @@ type inst struct {
 
 	// The address when mod isn't 3, as in Op.
 	base, idx, scale uint8
+	sib              byte // the SIB byte, if ModRM says there is one
+	hasSIB           bool
 	ripRel           bool
 	disp             int64
 
@@ -118,7 +127,14 @@ func isPrefix(b byte) bool {
 	return b&0xF0 == 0x40
 }
 
+// vexMaps is what is added to the opcode map of instructions with VEX.
+const vexMaps = 3
+
 func (d *inst) takeOpcode(b byte) {
+	if b == 0xC4 || b == 0xC5 {
+		d.takeVEX(b)
+		return
+	}
 	if b == 0x0F {
 		d.opmap = 1
 		b = d.u8()
@@ -132,6 +148,32 @@ func (d *inst) takeOpcode(b byte) {
 		}
 	}
 	d.opcode = b
+}
+
+// takeVEX takes a VEX prefix, of which b is the first byte, and the opcode
+// (SDM volume 2, 2.3.5). C4 and C5 are nothing else in 64-bit mode.
+func (d *inst) takeVEX(b byte) {
+	d.illegal = d.rex != 0 || d.opsize || d.rep != 0 || d.lock
+	d.vex, d.rex, d.opmap = true, 0x40, 1
+	p := d.u8()
+	if b == 0xC4 {
+		d.rex |= ^p >> 5 & 7 // R, X and B are inverted
+		d.opmap = p & 31
+		if d.opmap == 0 || d.opmap > 3 {
+			d.opmap = 0
+			d.illegal = true
+		}
+		p = d.u8()
+		d.rex |= p >> 7 << 3
+	} else {
+		d.rex |= ^p >> 7 << 2
+	}
+	d.vvvv = ^p >> 3 & 15
+	d.long = p&4 != 0
+	d.opsize = p&3 == 1
+	d.rep = [4]byte{0, 0, 0xF3, 0xF2}[p&3]
+	d.opmap += vexMaps
+	d.opcode = d.u8()
 }
 
 // takeModRM takes ModRM, SIB and displacement (SDM tables 2-2, 2-3).
@@ -148,6 +190,7 @@ func (d *inst) takeModRM() {
 	}
 	if m&7 == 4 {
 		s := d.u8()
+		d.sib, d.hasSIB = s, true
 		d.scale = s >> 6
 		d.base = s&7 | d.rex&1<<3
 		if i := s>>3&7 | d.rex&2<<2; i != RSP {

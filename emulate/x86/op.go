@@ -10,12 +10,13 @@ type Op struct {
 	base  uint8  // effective address: R[base] + R[idx]<<scale + disp (+ R[seg])
 	idx   uint8
 	scale uint8
-	size  uint8 // of v and y operands if there are any, else of ModRM.rm, else of the first; bytes
+	size  uint8 // of v and y operands or vectors if there are any, else of ModRM.rm, else of the first; bytes
 	len   uint8 // length of the instruction in bytes
 	attr  attr
 	n     uint16 // index of the instruction in its block
 	seg   uint8  // RegZero, RegFS or RegGS
 	aux   uint8  // for the handler's own use (condition, sub-operation)
+	src2  uint8  // VEX.vvvv
 	disp  int64  // RIP-relative addresses are absolute here
 	imm   int64  // sign-extended immediate, or a branch's absolute target
 	pc    uint64
@@ -52,11 +53,20 @@ const (
 // form in table.go for how operands are placed and which row wins, and kinds
 // there for all operand kinds.
 //
+// A form with VEX begins with "VEX.", then, separated by dots as in the manual,
+// 128, 256, or LZ (the length must be 128; LIG or nothing: any), 66, F3 or F2,
+// the map (0F, 0F38, 0F3A), and W0 or W1 (WIG or nothing: any). A row without a
+// length is two forms if it has operands of kind vec. VEX.vvvv must be unused
+// unless an operand is there.
+//
 // Args lists operands, explicit ones first, then "|" and the implicit ones,
 // each as kind:action with action r, w, rw or - (address only). Kinds: r8 r16
 // r32 r64 rv (ModRM.reg; v follows the operand size, y is 32 or 64), rm8 rm16
 // rm32 rm64 rmv rmy (ModRM.rm), m8..m512 and m (memory only), xmm, xmm/m8..
-// xmm/m128, mm, mm/m64, mm/m32, imm, rel, moffs, o8 ov oy (register in the
+// xmm/m128, ymm and ymm/m256, vec, vec/m and mvec (XMM or YMM by VEX.L, or
+// memory as large), xmm.rm (ModRM.rm, a
+// register), xmmv, ymmv, vecv, yv (in VEX.vvvv), vec4 (in the top bits of
+// the immediate), vm32, vm64 (memory at a vector of indices), mm, mm/m64, mm/m32, imm, rel, moffs, o8 ov oy (register in the
 // opcode), sreg, cr, and fixed ones: al ax eax rax cl rcx rdx xmm0 st0 st(i)
 // fpusw mxcsr.
 //
@@ -71,7 +81,7 @@ type row struct {
 	// build, if set, replaces the generic choice of code and fn.
 	build func(d *inst, op *Op)
 	// cpu is the level or feature that has the form: "", "sse3", "ssse3",
-	// "sse41", "sse42", "popcnt", "cx16", ….
+	// "sse41", "sse42", "popcnt", "cx16", "avx", "avx2", ….
 	cpu string
 }
 

@@ -61,6 +61,7 @@ func (c *CPU) stopped(p *Stop) Stop {
 		c.RIP = c.cur.pc
 	}
 	s := *p
+	c.settle(s.Kind == StopFault)
 	if s.Kind == StopFault {
 		c.pend = Pending{} // the instruction starts over after the fault
 	}

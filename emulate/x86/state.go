@@ -13,6 +13,7 @@ type State struct {
 	RIP     uint64
 	Flags   uint64 // RFLAGS
 	X       [16][2]uint64
+	Y       [16][2]uint64 // the upper halves of the YMM registers
 	MXCSR   uint32
 	F       FPU
 	Pending Pending // the store half still to do, see RunSplit
@@ -20,12 +21,12 @@ type State struct {
 
 // State returns the present state. It must not be called inside Run.
 func (c *CPU) State() State {
-	return State{R: c.R, RIP: c.RIP, Flags: c.Flags(), X: c.X, MXCSR: c.MXCSR, F: c.F, Pending: c.pend}
+	return State{R: c.R, RIP: c.RIP, Flags: c.Flags(), X: c.X, Y: c.Y, MXCSR: c.MXCSR, F: c.F, Pending: c.pend}
 }
 
 // SetState is the reverse of State. Count stays as it is.
 func (c *CPU) SetState(s State) {
-	c.R, c.RIP, c.X, c.MXCSR, c.F, c.pend = s.R, s.RIP, s.X, s.MXCSR, s.F, s.Pending
+	c.R, c.RIP, c.X, c.Y, c.MXCSR, c.F, c.pend = s.R, s.RIP, s.X, s.Y, s.MXCSR, s.F, s.Pending
 	c.SetFlags(s.Flags)
 	c.run.broke = 0
 }
@@ -37,10 +38,14 @@ func (c *CPU) CloneInto(dst *CPU) {
 	dst.Count = c.Count
 }
 
-// StateSize is the length in bytes of what AppendState appends: RAX to R15 by
-// number, FS base, GS base, RIP, RFLAGS (8 bytes each), XMM0 to 15, MXCSR (4
-// bytes), and what FPU.PutState writes. Pending isn't in it.
-const StateSize = 20*8 + 256 + 4 + FPUStateSize
+// Lengths in bytes of what AppendState appends: RAX to R15 by number, FS base, GS
+// base, RIP, RFLAGS (8 bytes each), XMM0 to 15, MXCSR (4 bytes) and what
+// FPU.PutState writes; then, unless all are 0, the upper halves of YMM0 to 15.
+// Pending isn't in it.
+const (
+	stateSize    = 20*8 + 256 + 4 + FPUStateSize
+	stateSizeYMM = stateSize + 256
+)
 
 // AppendState appends c's state, as it stands in traces, to b.
 func AppendState(b []byte, c *CPU) []byte {
@@ -59,14 +64,22 @@ func AppendState(b []byte, c *CPU) []byte {
 	b = le.AppendUint32(b, c.MXCSR)
 	var f [FPUStateSize]byte
 	c.F.PutState(f[:])
-	return append(b, f[:]...)
+	b = append(b, f[:]...)
+	if c.Y == [16][2]uint64{} {
+		return b
+	}
+	for _, y := range c.Y {
+		b = le.AppendUint64(b, y[0])
+		b = le.AppendUint64(b, y[1])
+	}
+	return b
 }
 
 // LoadState sets c's state to what AppendState wrote. The error says that b
 // isn't that.
 func LoadState(c *CPU, b []byte) error {
-	if len(b) != StateSize {
-		return fmt.Errorf("x86: register state of %d bytes, expected %d", len(b), StateSize)
+	if len(b) != stateSize && len(b) != stateSizeYMM {
+		return fmt.Errorf("x86: register state of %d bytes, expected %d or %d", len(b), stateSize, stateSizeYMM)
 	}
 	le := binary.LittleEndian
 	next := func() uint64 {
@@ -88,6 +101,11 @@ func LoadState(c *CPU, b []byte) error {
 	}
 	s.MXCSR = le.Uint32(b)
 	s.F.SetState(b[4:])
+	b = b[4+FPUStateSize:]
+	for i := range len(b) / 16 {
+		s.Y[i][0] = next()
+		s.Y[i][1] = next()
+	}
 	c.SetState(s)
 	return nil
 }

@@ -27,7 +27,11 @@ type form struct {
 	opcode  byte
 	plusR   bool
 	prefix  prefix
-	w       int8  // -1: any
+	w       int8 // -1: any
+	vex     bool
+	long    int8  // VEX.L, -1: any
+	vec     bool  // has operands whose size VEX.L says
+	vsib    bool  // its memory operand has a vector of indices
 	modrm   bool  // has a ModRM byte
 	digit   int8  // -1: none
 	fixed   int16 // fixed ModRM byte, -1: none
@@ -39,6 +43,7 @@ type form struct {
 	rmKind  int // index in args of the ModRM.rm operand, -1: none
 	regKind int // index in args of the ModRM.reg operand, -1: none
 	opKind  int // index in args of the opcode's register operand, -1: none
+	vvvv    int // index in args of the VEX.vvvv operand, -1: none
 	flags   flagUse
 	v, y, d bool // has operands of kind v, y, d
 	rmw     bool // reads and writes its ModRM.rm operand
@@ -80,6 +85,7 @@ type operand struct {
 // Sizes that the prefixes decide: v is 2, 4 or 8 bytes, y 4 or 8, d 2 or 8
 // (stack operations, whose default is 64 bits).
 const (
+	sizeL = 252 // 16 or 32 bytes, as VEX.L says
 	sizeD = 253
 	sizeV = 254
 	sizeY = 255
@@ -100,6 +106,8 @@ const (
 	placeDI   // memory at RDI
 	placePush // memory below RSP
 	placePop  // memory at RSP
+	placeVVVV // VEX.vvvv
+	placeIs4  // bits 7 to 4 of the immediate
 )
 
 // regClass says which registers an operand may be.
@@ -120,8 +128,8 @@ type flagUse struct{ read, write, undef uint64 }
 
 // forms returns the lookup structure: forms by map and opcode, most specific
 // first. A row that can't be parsed is a bug.
-var forms = sync.OnceValue(func() *[4][256][]*form {
-	t := new([4][256][]*form)
+var forms = sync.OnceValue(func() *[7][256][]*form {
+	t := new([7][256][]*form)
 	for i := range tables {
 		f, err := parseRow(&tables[i])
 		if err != nil {
@@ -186,6 +194,12 @@ func (f *form) matches(d *inst) bool {
 	if f.w >= 0 && (f.w == 1) != d.w() {
 		return false
 	}
+	if f.vex && (f.long >= 0 && (f.long == 1) != d.long || f.vvvv < 0 && d.vvvv != 0) {
+		return false
+	}
+	if f.vsib && !d.hasSIB {
+		return false
+	}
 	if !f.modrm {
 		return true
 	}
@@ -208,7 +222,7 @@ func (f *form) matches(d *inst) bool {
 }
 
 func parseRow(r *row) (*form, error) {
-	f := &form{row: r, w: -1, digit: -1, fixed: -1, rmKind: -1, regKind: -1, opKind: -1}
+	f := &form{row: r, w: -1, long: -1, digit: -1, fixed: -1, rmKind: -1, regKind: -1, opKind: -1, vvvv: -1}
 	if err := f.parseEnc(r.enc); err != nil {
 		return nil, err
 	}
@@ -230,13 +244,17 @@ func (f *form) parseEnc(enc string) error {
 	for _, t := range strings.Fields(enc) {
 		first := len(bytes) == 0
 		switch {
+		case strings.HasPrefix(t, "VEX."):
+			if err := f.parseVEX(t[4:]); err != nil {
+				return err
+			}
 		case t == "NP":
 			f.prefix = prefixNP
-		case t == "66" && first:
+		case t == "66" && first && !f.vex:
 			f.prefix = prefix66
-		case t == "F3" && first:
+		case t == "F3" && first && !f.vex:
 			f.prefix = prefixF3
-		case t == "F2" && first:
+		case t == "F2" && first && !f.vex:
 			f.prefix = prefixF2
 		case t == "REX.W" || t == "W1":
 			f.w = 1
@@ -267,7 +285,7 @@ func (f *form) parseEnc(enc string) error {
 			bytes = append(bytes, byte(b))
 		}
 	}
-	if len(bytes) > 1 && bytes[0] == 0x0F {
+	if !f.vex && len(bytes) > 1 && bytes[0] == 0x0F {
 		f.opmap, bytes = 1, bytes[1:]
 		if len(bytes) > 1 && bytes[0] == 0x38 {
 			f.opmap, bytes = 2, bytes[1:]
@@ -283,6 +301,41 @@ func (f *form) parseEnc(enc string) error {
 		return fmt.Errorf("%d opcode bytes", len(bytes))
 	}
 	f.opcode = bytes[0]
+	return nil
+}
+
+func (f *form) parseVEX(s string) error {
+	f.vex, f.prefix = true, prefixNP
+	for _, t := range strings.Split(s, ".") {
+		switch t {
+		case "128", "LZ":
+			f.long = 0
+		case "256":
+			f.long = 1
+		case "LIG", "WIG":
+		case "66":
+			f.prefix = prefix66
+		case "F3":
+			f.prefix = prefixF3
+		case "F2":
+			f.prefix = prefixF2
+		case "0F":
+			f.opmap = vexMaps + 1
+		case "0F38":
+			f.opmap = vexMaps + 2
+		case "0F3A":
+			f.opmap = vexMaps + 3
+		case "W0":
+			f.w = 0
+		case "W1":
+			f.w = 1
+		default:
+			return fmt.Errorf("VEX field %q isn't known", t)
+		}
+	}
+	if f.opmap == 0 {
+		return fmt.Errorf("VEX.%s names no opcode map", s)
+	}
 	return nil
 }
 
@@ -305,7 +358,13 @@ var kinds = map[string]operand{
 	"xmm/m8": {class: classXMM, size: 16, memSize: 1, place: placeRM}, "xmm/m16": {class: classXMM, size: 16, memSize: 2, place: placeRM},
 	"xmm/m32": {class: classXMM, size: 16, memSize: 4, place: placeRM}, "xmm/m64": {class: classXMM, size: 16, memSize: 8, place: placeRM},
 	"xmm/m128": {class: classXMM, size: 16, place: placeRM},
-	"mm/m32":   {class: classMM, size: 8, memSize: 4, place: placeRM}, "mm/m64": {class: classMM, size: 8, place: placeRM},
+	"vec":      {class: classXMM, size: sizeL, place: placeReg}, "vec/m": {class: classXMM, size: sizeL, place: placeRM},
+	"mvec": {place: placeRM, size: sizeL}, "vecv": {class: classXMM, size: sizeL, place: placeVVVV}, "vec4": {class: classXMM, size: sizeL, place: placeIs4},
+	"ymm": {class: classXMM, size: 32, place: placeReg}, "ymmv": {class: classXMM, size: 32, place: placeVVVV}, "xmmv": {class: classXMM, size: 16, place: placeVVVV},
+	"ymm/m256": {class: classXMM, size: 32, place: placeRM}, "yv": {class: classGPR, size: sizeY, place: placeVVVV},
+	"xmm.rm": {class: classXMM, size: 16, place: placeRM}, // never memory
+	"vm32":   {place: placeRM, size: 4}, "vm64": {place: placeRM, size: 8},
+	"mm/m32": {class: classMM, size: 8, memSize: 4, place: placeRM}, "mm/m64": {class: classMM, size: 8, place: placeRM},
 	"imm": {place: placeImm}, "rel": {place: placeRel}, "moffs": {place: placeMoffs, size: sizeV}, "moffs8": {place: placeMoffs, size: 1},
 	"o8": {class: classGPR, size: 1, place: placeOpcode}, "ov": {class: classGPR, size: sizeV, place: placeOpcode}, "oy": {class: classGPR, size: sizeY, place: placeOpcode},
 	"od": {class: classGPR, size: sizeD, place: placeOpcode}, "rmd": {class: classGPR, size: sizeD, place: placeRM},
@@ -318,7 +377,7 @@ var kinds = map[string]operand{
 	"rsi": {class: classGPR, size: 8}, "rdi": {class: classGPR, size: 8}, "r11": {class: classGPR, size: 8},
 	"xmm0": {class: classXMM, size: 16}, "st0": {class: classST, size: 10}, "st1": {class: classST, size: 10},
 	"st(i)": {class: classST, size: 10, place: placeOpcode}, "fpusw": {class: classCtl, size: 2}, "fpucw": {class: classCtl, size: 2},
-	"fpu": {class: classCtl}, "mxcsr": {class: classCtl, size: 4}, "fsbase": {class: classCtl, size: 8}, "gsbase": {class: classCtl, size: 8},
+	"fpu": {class: classCtl}, "mxcsr": {class: classCtl, size: 4}, "ymms": {class: classCtl}, "fsbase": {class: classCtl, size: 8}, "gsbase": {class: classCtl, size: 8},
 	"si8": {place: placeSI, size: 1}, "siv": {place: placeSI, size: sizeV},
 	"di8": {place: placeDI, size: 1}, "div": {place: placeDI, size: sizeV}, "di64": {place: placeDI, size: 8}, "di128": {place: placeDI, size: 16},
 	"push": {place: placePush, size: 8}, "pop": {place: placePop, size: 8}, "pushd": {place: placePush, size: sizeD}, "popd": {place: placePop, size: sizeD},
@@ -383,9 +442,16 @@ func (f *form) placeArgs() {
 			if o.class == classNone {
 				f.mod = modMem
 			}
+			if o.kind == "xmm.rm" {
+				f.mod = modReg
+			}
 		case placeOpcode:
 			f.opKind = i
+		case placeVVVV:
+			f.vvvv = i
 		}
+		f.vec = f.vec || o.size == sizeL
+		f.vsib = f.vsib || o.kind == "vm32" || o.kind == "vm64"
 		f.v = f.v || o.size == sizeV
 		f.y = f.y || o.size == sizeY
 		f.d = f.d || o.size == sizeD
