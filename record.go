@@ -25,6 +25,8 @@ type RecordConfig struct {
 	Schedule    string // random, rr, pct; "": random
 	Slice       int    // mean instructions between pre-emptions; 0: the default
 	Clock       string // virtual, host; "": virtual
+	Children    string // what becomes of forked processes: run (unrecorded), forbid; "": run
+	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC     string // size/ways, as 32K/8; "": the default
@@ -43,6 +45,9 @@ type RecordResult struct {
 	// Deadlock says that every thread waited for ever. Record returns an error
 	// then, too; the trace is good for analysis.
 	Deadlock bool
+	// Missed names what the program asked for and was refused because it isn't
+	// supported, each with the answer and how often.
+	Missed []string
 }
 
 // ExitCode is what a shell would show: the status, or 128 and the signal.
@@ -83,6 +88,9 @@ func (cfg *RecordConfig) Check() error {
 			return errors.New(strings.TrimPrefix(err.Error(), "linux: "))
 		}
 	}
+	if _, err := linux.ParseChildren(cfg.Children); err != nil {
+		return err
+	}
 	switch {
 	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
 		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
@@ -111,14 +119,18 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
+		Children: cfg.Children, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {
 		err = stopped(err)
 	}
 	var d *linux.Deadlock
-	return RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Deadlock: errors.As(err, &d)}, err
+	r := RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Deadlock: errors.As(err, &d)}
+	for _, m := range res.Missed {
+		r.Missed = append(r.Missed, fmt.Sprintf("%s answered %s, %s", m.What, m.Answer, plural(uint64(m.N), "time")))
+	}
+	return r, err
 }
 
 // stopped says once, in one line, why and where a recording ended before its

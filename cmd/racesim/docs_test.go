@@ -3,22 +3,18 @@ package main
 import (
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/report"
 )
 
-var update = flag.Bool("update", false, "write the generated parts of docs/gaps.md")
+var update = flag.Bool("update", false, "write the generated part of docs/syscalls.md")
 
 const docs = "../../docs/"
 
@@ -98,125 +94,27 @@ func between(t *testing.T, path, from, to string) (before, text, after string) {
 	return before + from, text, to + after
 }
 
-// TestMissingSystemCallsAreListed compares the list in docs/gaps.md with the
-// rows of the table that have no implementation.
-func TestMissingSystemCallsAreListed(t *testing.T) {
-	before, got, after := between(t, docs+"gaps.md", "<!-- system calls -->\n", "<!-- /system calls -->")
-	want := missingSyscalls(t)
+// TestSystemCallsAreListed compares docs/syscalls.md with the table.
+func TestSystemCallsAreListed(t *testing.T) {
+	before, got, after := between(t, docs+"syscalls.md", "<!-- system calls -->\n", "<!-- /system calls -->")
+	count := map[linux.Support]int{}
+	var b strings.Builder
+	for _, s := range linux.Syscalls() {
+		count[s.Support]++
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s |\n", s.Nr, s.Name, s.Support, strings.ReplaceAll(remark(s), "|", "\\|"))
+	}
+	want := fmt.Sprintf("%d supported, %d partly, %d refused, %d unsupported.\n\n| number | name | support | remark |\n|---|---|---|---|\n%s",
+		count[linux.Supported], count[linux.Partly], count[linux.Refused], count[linux.NotSupported], b.String())
 	if got == want {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(docs+"gaps.md", []byte(before+want+after), 0o666); err != nil {
+		if err := os.WriteFile(docs+"syscalls.md", []byte(before+want+after), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	t.Errorf("docs/gaps.md lists other system calls than emulate/linux lacks: go test ./cmd/racesim -run MissingSystemCalls -update; want\n%s", want)
-}
-
-// missingSyscalls lists, from the tables of emulate/linux, the calls without an
-// implementation, and those that answer otherwise than Linux.
-func missingSyscalls(t *testing.T) string {
-	t.Helper()
-	paths, err := filepath.Glob("../../emulate/linux/*.go")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no emulate/linux")
-	}
-	var files []*ast.File
-	consts := map[string]string{}
-	for _, p := range paths {
-		f, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, f)
-		ast.Inspect(f, func(n ast.Node) bool {
-			if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == 1 && len(v.Values) == 1 {
-				if l, ok := v.Values[0].(*ast.BasicLit); ok {
-					consts[v.Names[0].Name] = l.Value
-				}
-			}
-			return true
-		})
-	}
-	var rows []syscallRow
-	for _, f := range files {
-		ast.Inspect(f, func(n ast.Node) bool {
-			if c, ok := n.(*ast.CompositeLit); ok {
-				if r, ok := tableRow(c, consts); ok {
-					rows = append(rows, r)
-				}
-			}
-			return true
-		})
-	}
-	sort.Slice(rows, func(i, j int) bool { return rows[i].nr < rows[j].nr })
-	because := map[string][]string{}
-	var reasons, differing []string
-	for _, r := range rows {
-		switch {
-		case !r.done:
-			if because[r.note] == nil && r.note != "" {
-				reasons = append(reasons, r.note)
-			}
-			because[r.note] = append(because[r.note], "`"+r.name+"`")
-		case r.note != "":
-			differing = append(differing, fmt.Sprintf("- `%s`: %s\n", r.name, r.note))
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "These stop the program:\n\n")
-	for _, s := range reasons {
-		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(because[s], ", "), s)
-	}
-	fmt.Fprintf(&b, "- %s: no program has needed them\n\nThese answer otherwise than Linux:\n\n%s", strings.Join(because[""], ", "), strings.Join(differing, ""))
-	return b.String()
-}
-
-// A syscallRow is what matters here of a row in the table of system calls.
-type syscallRow struct {
-	nr         int
-	name, note string
-	done       bool // there is an implementation
-}
-
-func tableRow(c *ast.CompositeLit, consts map[string]string) (r syscallRow, ok bool) {
-	found := 0
-	for _, e := range c.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			return r, false
-		}
-		k, ok := kv.Key.(*ast.Ident)
-		if !ok {
-			return r, false
-		}
-		v := ""
-		switch x := kv.Value.(type) {
-		case *ast.BasicLit:
-			v = x.Value
-		case *ast.Ident:
-			v = consts[x.Name]
-		}
-		switch k.Name {
-		case "nr":
-			n, err := strconv.Atoi(v)
-			if err != nil {
-				return r, false
-			}
-			r.nr = n
-			found++
-		case "name":
-			r.name = unquote(v)
-			found++
-		case "note":
-			r.note = unquote(v)
-		case "fn":
-			r.done = true
-		}
-	}
-	return r, found == 2
+	t.Errorf("docs/syscalls.md differs from the table in emulate/linux: go test ./cmd/racesim -run SystemCalls -update")
 }
 
 func unquote(s string) string {

@@ -19,6 +19,8 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct (random priorities)"},
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
+		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded, or forbid"},
+		&cli.BoolFlag{Name: "strict", Usage: "stop where the program asks for what isn't supported, instead of answering ENOSYS or the like"},
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
 		&cli.StringFlag{Name: "l1", Value: "256K/8", DefaultText: "256K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
 		&cli.StringFlag{Name: "llc", Value: "16M/16", DefaultText: "16M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
@@ -32,7 +34,7 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 	cfg := racesim.RecordConfig{
 		Argv: c.Args().Slice(), Env: os.Environ(),
 		Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
-		Slice: c.Int("slice"), KeyFrames: c.Uint64("key-frames"),
+		Slice: c.Int("slice"), Children: c.String("children"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {
@@ -70,6 +72,9 @@ func recordCommand() *cli.Command {
 				cfg.Output = traceName(cfg.Argv[0])
 			}
 			res, err := racesim.Record(c.Context, cfg)
+			for _, m := range res.Missed {
+				fmt.Fprintf(os.Stderr, "racesim: not supported: %s\n", m)
+			}
 			if err != nil {
 				msg := say(c, err)
 				if res.Threads > 0 {

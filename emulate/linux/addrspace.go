@@ -1,6 +1,8 @@
 package linux
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/racesim/racesim/emulate"
@@ -21,25 +23,73 @@ const (
 // they fill on demand, and the frames. Only the goroutine that runs the guest
 // may use it.
 type AddressSpace struct {
+	*physical
 	pt     pageTable
 	vmas   vmaList
-	pool   framePool
 	hooks  Hooks
-	blocks *x86.BlockCache
+	blocks []*x86.BlockCache // of the processes that run in it
+	id     uint64            // unique in the family
+	users  int               // processes that run in it
 
+	brkStart, brk uint64 // the heap is [brkStart, brk)
+	mmapTop       uint64 // mappings grow down from here
+}
+
+// physical is what all address spaces of a family have in common.
+type physical struct {
+	pool        framePool
+	spaces      []*AddressSpace
 	files       map[backKey]*backing
 	sharedFiles bool // some file was ever mapped MAP_SHARED
 	lastBack    uint64
-
-	brkStart, brk uint64 // the heap is [brkStart, brk)
+	lastSpace   uint64
 }
 
-func newAddressSpace(hooks Hooks, blocks *x86.BlockCache, limit uint64) *AddressSpace {
-	return &AddressSpace{
-		hooks:  hooks,
-		blocks: blocks,
-		files:  make(map[backKey]*backing),
-		pool:   framePool{limit: int(limit >> pageShift)},
+func newPhysical(limit uint64) *physical {
+	return &physical{files: make(map[backKey]*backing), pool: framePool{limit: int(limit >> pageShift)}}
+}
+
+// newAddressSpace returns an empty address space with one user.
+func newAddressSpace(hooks Hooks, blocks *x86.BlockCache, mem *physical) *AddressSpace {
+	mem.lastSpace++
+	as := &AddressSpace{hooks: hooks, blocks: []*x86.BlockCache{blocks}, physical: mem,
+		id: mem.lastSpace, users: 1, mmapTop: mmapTop}
+	mem.spaces = append(mem.spaces, as)
+	return as
+}
+
+// borrow lets p run in as, beside whose it is.
+func (as *AddressSpace) borrow(p *Process) {
+	as.users++
+	as.blocks = append(as.blocks, p.blocks)
+	p.AS = as
+}
+
+// leave ends p's use of as; the last one takes everything down.
+func (as *AddressSpace) leave(p *Process) {
+	if as.users--; as.users > 0 {
+		for i, b := range as.blocks {
+			if b == p.blocks {
+				as.blocks = append(as.blocks[:i], as.blocks[i+1:]...)
+				break
+			}
+		}
+		return
+	}
+	as.hooks = new(Plain) // the process is gone: nobody wants to know
+	as.unmap(0, taskSize)
+	for i, s := range as.spaces {
+		if s == as {
+			as.spaces = append(as.spaces[:i], as.spaces[i+1:]...)
+			break
+		}
+	}
+}
+
+// invalidate drops what was decoded from page.
+func (as *AddressSpace) invalidate(page uint64) {
+	for _, b := range as.blocks {
+		b.Invalidate(page)
 	}
 }
 
@@ -139,28 +189,19 @@ func (as *AddressSpace) Code(pc uint64) []byte {
 		return nil
 	}
 	f := e.f
-	if !f.Code || !has(f.codes, page) {
+	if at := (codePage{as, page}); !f.Code || !slices.Contains(f.codes, at) {
 		f.Code = true
-		f.codes = append(f.codes, page)
+		f.codes = append(f.codes, at)
 		as.hooks.FrameCode(page, f)
 	}
 	return f.Data[pc&pageMask:]
 }
 
-func has(list []uint64, x uint64) bool {
-	for _, y := range list {
-		if x == y {
-			return true
-		}
-	}
-	return false
-}
-
 // CodeWritten drops what was decoded from f, since it is about to change.
 // Whoever lets a store through to a frame with Code set must call it.
 func (as *AddressSpace) CodeWritten(f *Frame) {
-	for _, page := range f.codes {
-		as.blocks.Invalidate(page)
+	for _, at := range f.codes {
+		at.as.invalidate(at.page)
 	}
 	f.codes = f.codes[:0]
 	f.Code = false
@@ -178,8 +219,8 @@ func (as *AddressSpace) dropPage(page uint64, e *pte) {
 // dropCode forgets what was decoded from f at page.
 func (as *AddressSpace) dropCode(page uint64, f *Frame) {
 	for i, p := range f.codes {
-		if p == page {
-			as.blocks.Invalidate(page)
+		if p.page == page && p.as == as {
+			as.invalidate(page)
 			f.codes = append(f.codes[:i], f.codes[i+1:]...)
 			f.Code = len(f.codes) > 0
 			return
@@ -205,16 +246,16 @@ func (as *AddressSpace) tell(v *vma, start, end uint64) {
 	as.hooks.Map(m)
 }
 
-// close gives everything back to the host. The guest can't run afterwards.
-func (as *AddressSpace) close() {
-	for _, b := range as.files {
-		for _, mem := range b.host {
-			unix.Munmap(mem)
+// close gives everything back to the host. No guest can run afterwards.
+func (mem *physical) close() {
+	for _, b := range mem.files {
+		for _, m := range b.host {
+			unix.Munmap(m)
 		}
 		if b.fd >= 0 {
 			unix.Close(b.fd)
 		}
 	}
-	as.files = nil
-	as.pool.close()
+	mem.files = nil
+	mem.pool.close()
 }

@@ -164,7 +164,15 @@ func (as *AddressSpace) fileChanges(t *Thread, fd int, off int64, n int) {
 		in := int(off & pageMask)
 		k := min(PageSize-in, n)
 		if f := b.frames[uint64(off)>>pageShift]; f != nil {
-			as.hooks.KernelWrite(t, as.addrOf(b, uint64(off)), f, in, k)
+			for _, s := range as.spaces {
+				a := s.addrOf(b, uint64(off))
+				switch {
+				case s == as:
+					s.hooks.KernelWrite(t, a, f, in, k)
+				case a != 0:
+					s.hooks.KernelWrite(nil, a, f, in, k)
+				}
+			}
 			if f.Code {
 				as.CodeWritten(f)
 			}
@@ -182,15 +190,17 @@ func (as *AddressSpace) fileShrinks(fd int, size int64) {
 		return
 	}
 	first := uint64(size+pageMask) >> pageShift
-	for _, v := range as.vmas {
-		if v.back != b || !v.shared {
-			continue
-		}
-		as.pt.each(v.start>>pageShift, v.end>>pageShift, func(page uint64, e *pte) {
-			if v.offAt(page<<pageShift)>>pageShift >= first {
-				as.dropPage(page, e)
+	for _, s := range as.spaces {
+		for _, v := range s.vmas {
+			if v.back != b || !v.shared {
+				continue
 			}
-		})
+			s.pt.each(v.start>>pageShift, v.end>>pageShift, func(page uint64, e *pte) {
+				if v.offAt(page<<pageShift)>>pageShift >= first {
+					s.dropPage(page, e)
+				}
+			})
+		}
 	}
 	for page, f := range b.frames {
 		if page >= first {

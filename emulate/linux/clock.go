@@ -24,12 +24,14 @@ type clock struct {
 	began   int64 // now, when the guest started
 	real    int64 // CLOCK_REALTIME minus CLOCK_MONOTONIC
 	start   time.Time
-	busy    int64  // units that run threads in the slice under way
-	counted uint64 // instruction count of the running thread up to which time is accounted
+	busy    int64    // units that run threads in the slice under way
+	of      *Process // whose slice is under way, or was last
+	counted uint64   // instruction count of the running thread up to which time is accounted
 }
 
 func (p *Process) initClock(modTime int64) {
-	c := &p.clock
+	c := &clock{}
+	p.clock = c
 	c.host = p.cfg.HostClock
 	c.start = time.Now()
 	c.now = bootTime
@@ -47,11 +49,11 @@ func (p *Process) initClock(modTime int64) {
 
 // Now returns CLOCK_MONOTONIC in ns. It may be called while a thread runs.
 func (p *Process) Now() int64 {
-	c := &p.clock
+	c := p.clock
 	if c.host {
 		return c.now + int64(time.Since(c.start))
 	}
-	if p.cur != nil {
+	if p.cur != nil && c.of == p {
 		c.advance(p.cur.instrCount() - c.counted)
 		c.counted = p.cur.instrCount()
 	}

@@ -30,6 +30,12 @@ type Config struct {
 	Stdin, Stdout, Stderr *os.File
 	// Dir is the guest's working directory; "" means this process's.
 	Dir string
+	// Children says what becomes of processes that the guest forks; 0 means
+	// ChildrenRun.
+	Children Children
+	// Strict ends the guest with an *Unsupported error where it would get an
+	// error like ENOSYS for something that isn't supported.
+	Strict bool
 	// HostSignals forwards the signals that this process gets to the guest.
 	HostSignals bool
 }
@@ -92,6 +98,9 @@ func (cfg *Config) complete() error {
 	}
 	if cfg.Slice < 1 {
 		return fmt.Errorf("linux: slices of %d instructions: want 1 or more", cfg.Slice)
+	}
+	if cfg.Children == 0 {
+		cfg.Children = ChildrenRun
 	}
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = 16 << 30

@@ -107,21 +107,19 @@ func (p *Process) fileChannel(fd int) uint64 {
 		return p.newChannel()
 	}
 	id := fileID{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
-	n, ok := p.fileChans[id]
+	f := p.fam
+	n, ok := f.fileChans[id]
 	if !ok {
 		n = p.newChannel()
-		if p.fileChans == nil {
-			p.fileChans = map[fileID]uint64{}
-		}
-		p.fileChans[id] = n
+		f.fileChans[id] = n
 	}
 	return n
 }
 
 // newChannel returns a number for an Object.
 func (p *Process) newChannel() uint64 {
-	p.chans++
-	return p.chans
+	p.fam.chans++
+	return p.fam.chans
 }
 
 // get returns the open descriptor n, or nil.
@@ -177,9 +175,18 @@ func (ft *fdTable) close(n int) unix.Errno {
 	return 0
 }
 
-func (ft *fdTable) closeAll() {
-	for i := range ft.list {
-		ft.close(i)
+// closeFD closes the descriptor n.
+func (p *Process) closeFD(n int) unix.Errno {
+	if d := p.fds.get(n); d != nil && d.file.timer != nil {
+		d.file.timer.unref()
+	}
+	return p.fds.close(n)
+}
+
+// share notes that one more descriptor is of f.
+func (f *file) share() {
+	if f.timer != nil {
+		f.timer.refs++
 	}
 }
 

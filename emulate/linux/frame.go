@@ -25,9 +25,15 @@ type Frame struct {
 	Code bool            // decoded code comes from it
 	HW   [PageSize / hwmodel.LineSize]hwmodel.Line
 
-	refs  int32    // pages and objects that show it
-	slab  bool     // Data goes back to the pool
-	codes []uint64 // virtual pages from which its code was decoded
+	refs  int32      // pages and objects that show it
+	slab  bool       // Data goes back to the pool
+	codes []codePage // virtual pages from which its code was decoded
+}
+
+// A codePage is a virtual page.
+type codePage struct {
+	as   *AddressSpace
+	page uint64
 }
 
 // slabPages is how many pages the pool takes from the host at a time (4 MiB).

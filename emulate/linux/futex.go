@@ -6,7 +6,10 @@ import (
 
 // A futexID names a futex word: by virtual address, or for words in shared
 // mappings by object and offset, so that aliases agree.
-type futexID struct{ object, addr uint64 }
+type futexID struct {
+	object, addr uint64
+	space        uint64 // whose address it is, without an object
+}
 
 // A futexWaiter is one thread in a futex's queue.
 type futexWaiter struct {
@@ -21,10 +24,10 @@ type futexWaiter struct {
 func (p *Process) futexKey(addr uint64, private bool) futexID {
 	if !private {
 		if v := p.AS.vmas.find(addr); v != nil && v.shared {
-			return futexID{v.back.id, v.offAt(addr)}
+			return futexID{object: v.back.id, addr: v.offAt(addr)}
 		}
 	}
-	return futexID{0, addr}
+	return futexID{addr: addr, space: p.AS.id}
 }
 
 // addrObject is the Object of the word at addr.
@@ -160,7 +163,7 @@ func init() {
 	addCalls([]sysRow{
 		{nr: 202, name: "futex", args: "~word, op, val, <timeout or val2, ~word2, val3", fn: sysFutex, rel: futexRelease,
 			note: "priorities aren't inherited; FUTEX_FD, WAIT_REQUEUE_PI and CMP_REQUEUE_PI answer ENOSYS"},
-		{nr: 449, name: "futex_waitv", args: "<waiters, n, flags, <timeout, clock", fn: answerENOSYS},
+		{nr: 449, name: "futex_waitv", args: "<waiters, n, flags, <timeout, clock", refuse: unix.ENOSYS},
 	})
 }
 

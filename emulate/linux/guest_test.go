@@ -208,6 +208,19 @@ func TestGuestsDoAsNatively(t *testing.T) {
 	}
 }
 
+// Not in parallel with other guests: between a fork of this process and the
+// exec, the copy holds everybody's pipes open.
+func TestForksDoAsNatively(t *testing.T) {
+	for _, name := range []string{"fork.c", "processes.c"} {
+		for _, flags := range []string{"", "-static -O2"} {
+			path := build(t, name, strings.Fields(flags)...)
+			for seed := uint64(1); seed <= 2; seed++ {
+				same(t, Config{Seed: seed}, path)
+			}
+		}
+	}
+}
+
 func TestSchedulesDoAsNatively(t *testing.T) {
 	for _, cfg := range []Config{
 		{Schedule: ScheduleRR, Slice: 500},

@@ -80,6 +80,21 @@ type RepHooks interface {
 	Rep(t *Thread, k uint64)
 }
 
+// ProcessHooks is for implementations of Hooks that take part in the processes
+// that the guest forks, too (ChildrenRecord).
+type ProcessHooks interface {
+	Hooks
+	// Fork returns the hooks of q, which the caller's process is about to fork.
+	// Attach follows when q has its memory, then ThreadStart of its only thread.
+	Fork(q *Process) Hooks
+	// ProcessEnd is called when a process has ended, after its last ThreadExit.
+	ProcessEnd(q *Process, s ExitStatus)
+	// Exec is called when another program is about to take the place of the
+	// process's: its memory map is empty, the calling thread is the only one.
+	// SyscallExit follows, with the new program's first state.
+	Exec(q *Process, path string, argv []string)
+}
+
 // An Object is what a system call synchronises on: a futex word, a pipe or
 // other channel, a thread, a signal. Releases happen at entry, acquires at exit.
 type Object struct {
@@ -87,7 +102,8 @@ type Object struct {
 	// ID is: of ObjAddr the virtual address, or for a word in a shared
 	// mapping 1<<63 | frame<<12 | offset, so that aliases agree; of ObjChannel
 	// a number given when the file was opened; of ObjThread the ThreadID; of
-	// ObjSignal the ThreadID of the receiver, or 0 for the process, <<8 | signal.
+	// ObjSignal the ThreadID of the receiver, or 0 for the process, <<8 | signal;
+	// of ObjProcess the number of a process that has ended.
 	ID uint64
 }
 
@@ -100,6 +116,7 @@ const (
 	ObjChannel
 	ObjThread
 	ObjSignal
+	ObjProcess
 )
 
 // Effects are what a system call did beside its result.

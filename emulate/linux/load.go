@@ -1,7 +1,6 @@
 package linux
 
 import (
-	"bufio"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -49,7 +48,7 @@ func (p *Process) loadProgram(path string, depth int) (*image, error) {
 	}
 	bias := uint64(0)
 	if e.Type == elf.ET_DYN {
-		bias = pieBase
+		bias = p.layout.pie
 	}
 	end, err := p.mapImage(f, path, e, bias)
 	if err != nil {
@@ -210,21 +209,37 @@ func protOf(f elf.ProgFlag) int {
 	return prot
 }
 
+// scriptLine reads the first line of a script: its interpreter and the one
+// argument that stands behind it.
+func scriptLine(head []byte) (name, arg string, ok bool) {
+	s, ok := strings.CutPrefix(string(head), "#!")
+	if !ok {
+		return "", "", false
+	}
+	s, _, _ = strings.Cut(s, "\n")
+	s = strings.Trim(s, " \t")
+	if i := strings.IndexAny(s, " \t"); i >= 0 {
+		s, arg = s[:i], strings.Trim(s[i:], " \t")
+	}
+	return s, arg, s != ""
+}
+
 // loadScript loads the interpreter that the first line of a script names.
 func (p *Process) loadScript(f *os.File, path string, depth int) (*image, error) {
 	if depth >= maxScripts {
 		return nil, fmt.Errorf("linux: %s: scripts nest deeper than %d", path, maxScripts)
 	}
-	line, err := bufio.NewReaderSize(f, 512).ReadString('\n')
+	head := make([]byte, 256)
+	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("linux: %s: %w", path, err)
 	}
-	name, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
-	if name == "" {
+	name, arg, ok := scriptLine(head[:n])
+	if !ok {
 		return nil, fmt.Errorf("linux: %s: #! without an interpreter", path)
 	}
 	argv := []string{name}
-	if arg = strings.TrimSpace(arg); arg != "" {
+	if arg != "" {
 		argv = append(argv, arg)
 	}
 	argv = append(argv, path)

@@ -32,7 +32,7 @@ func (as *AddressSpace) pick(hint, n uint64) (uint64, unix.Errno) {
 	if hint &^= pageMask; hint >= mmapLow && hint+n <= taskSize && as.vmas.free(hint, hint+n) {
 		return hint, 0
 	}
-	if a, ok := as.vmas.gap(n, mmapLow, mmapTop); ok {
+	if a, ok := as.vmas.gap(n, mmapLow, as.mmapTop); ok {
 		return a, 0
 	}
 	return 0, unix.ENOMEM
@@ -95,6 +95,22 @@ func (as *AddressSpace) protect(start, end uint64, prot int) unix.Errno {
 		e.prot = uint8(prot)
 	})
 	as.hooks.Protect(emulate.Addr(start), end-start, prot)
+	return 0
+}
+
+// forks says what a child gets of [start, end).
+func (as *AddressSpace) forks(start, end uint64, what onFork) unix.Errno {
+	if !as.vmas.covered(start, end) {
+		return unix.ENOMEM
+	}
+	as.vmas.split(start)
+	as.vmas.split(end)
+	for i := as.vmas.index(start); i < len(as.vmas) && as.vmas[i].start < end; i++ {
+		if v := as.vmas[i]; what == forkWipes && (v.shared || v.back != nil) {
+			return unix.EINVAL
+		}
+		as.vmas[i].child = what
+	}
 	return 0
 }
 
@@ -197,7 +213,7 @@ func (as *AddressSpace) setBrk(to uint64) uint64 {
 	oldEnd, newEnd := up(as.brk), up(to)
 	switch {
 	case newEnd > oldEnd:
-		if newEnd > mmapTop || !as.vmas.free(oldEnd, newEnd+PageSize) {
+		if newEnd > as.mmapTop || !as.vmas.free(oldEnd, newEnd+PageSize) {
 			return as.brk
 		}
 		as.place(&vma{start: oldEnd, end: newEnd, prot: unix.PROT_READ | unix.PROT_WRITE, name: "[heap]"})

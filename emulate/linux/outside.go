@@ -3,6 +3,7 @@ package linux
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,7 @@ func (t *Thread) watchOutside() {
 	t.wait.watch = w
 	fds := append([]unix.PollFd{{Fd: int32(stop), Events: unix.POLLIN}}, t.wait.fds...)
 	events := t.p.events
-	t.p.watches++
+	t.p.fam.watches++
 	go func() {
 		for {
 			_, err := unix.Poll(fds, -1)
@@ -49,7 +50,7 @@ func (w *watch) cancel() {
 // heard handles the event of a helper, which has ended.
 func (p *Process) heard(w *watch) {
 	w.ended = true
-	p.watches--
+	p.fam.watches--
 	unix.Close(w.stop)
 	if w.t != nil {
 		w.t.wake()
@@ -64,6 +65,8 @@ func (p *Process) listen() {
 			p.heard(w)
 		case s := <-p.hostSignals:
 			p.hostSignal(s)
+		case e := <-p.fam.ended:
+			p.fam.hostEnded(e)
 		default:
 			return
 		}
@@ -74,19 +77,24 @@ func (p *Process) listen() {
 // deadline, unless the outside world might act before: then it is waited for
 // as long in real time. It reports false if nothing can ever happen.
 func (p *Process) idle() bool {
-	next := min(p.nextDeadline, p.nextTimer())
-	outside := false
-	for _, t := range p.threads {
-		outside = outside || t.wait.outside
+	f := p.fam
+	next := never
+	outside := f.natives > 0
+	for _, q := range f.members {
+		next = min(next, q.nextDeadline, q.nextTimer())
+		outside = outside || q.halted && p.hostSignals != nil
+		for _, t := range q.threads {
+			outside = outside || t.wait != nil && t.wait.outside
+		}
 	}
 	if next == never && !outside {
-		p.woke = false
-		p.pokeFds()
-		return p.woke
+		f.woke = false
+		f.pokeFds()
+		return f.woke
 	}
 	if !outside && !p.clock.host {
 		p.clock.now = max(p.clock.now, next)
-		p.expire()
+		f.expire()
 		return true
 	}
 	var timer <-chan time.Time
@@ -98,12 +106,14 @@ func (p *Process) idle() bool {
 		p.heard(w)
 	case s := <-p.hostSignals:
 		p.hostSignal(s)
+	case e := <-p.fam.ended:
+		p.fam.hostEnded(e)
 	case <-p.stopped:
 	case <-timer:
 		if !p.clock.host {
 			p.clock.now = max(p.clock.now, next)
 		}
-		p.expire()
+		f.expire()
 	}
 	return true
 }
@@ -121,12 +131,24 @@ func (p *Process) initOutside() {
 	if !p.cfg.HostSignals {
 		return
 	}
+	for s := unix.Signal(1); s < firstRT; s++ {
+		if signal.Ignored(s) {
+			p.actions[s].handler = sigIgn
+		}
+	}
 	p.hostSignals = make(chan os.Signal, 16)
 	for _, s := range forwarded {
-		if signal.Ignored(s) {
-			p.actions[s.(unix.Signal)].handler = sigIgn
-			continue
+		if !signal.Ignored(s) {
+			signal.Notify(p.hostSignals, s)
 		}
+	}
+}
+
+// hear makes the host's signal n reach the guest, which has just said what it
+// wants done with it: until then one that was ignored at the start isn't heard.
+func (p *Process) hear(n int) {
+	s := unix.Signal(n)
+	if p.hostSignals != nil && p.actions[n].handler != sigIgn && slices.Contains(forwarded, os.Signal(s)) {
 		signal.Notify(p.hostSignals, s)
 	}
 }
@@ -136,17 +158,20 @@ func (p *Process) closeOutside() {
 	if p.hostSignals != nil {
 		signal.Stop(p.hostSignals)
 	}
-	for _, t := range p.threads {
-		t.unblock()
-	}
-	for p.watches > 0 {
+	for p.fam.watches > 0 {
 		p.heard(<-p.events)
 	}
 }
 
-// hostSignal sends the guest a signal that the host sent to this process.
+// hostSignal sends the guest a signal that the host sent to this process. Those
+// that a terminal makes go to the whole group, as there.
 func (p *Process) hostSignal(s os.Signal) {
-	p.sendProcess(siginfo{signo: int(s.(unix.Signal)), code: siUser}, nil)
+	info := siginfo{signo: int(s.(unix.Signal)), code: siUser}
+	for _, q := range append([]*Process(nil), p.fam.members...) {
+		if q == p || p.exited || q.pgid == p.pgid && (s == unix.SIGINT || s == unix.SIGQUIT) {
+			q.sendProcess(info, nil)
+		}
+	}
 }
 
 // Interrupt makes Run return err soon. Any goroutine may call it, once.

@@ -19,6 +19,18 @@ type Process struct {
 	PID int
 	AS  *AddressSpace
 
+	fam      *family
+	parent   *Process // nil: the first process
+	recorded bool     // somebody listens; else hooks are a relative's
+	children []*child
+	pgid     int    // process group
+	sid      int    // session
+	release  func() // gives the parent of a vfork its memory back; nil: it has it
+	layout   layout
+	execs    int  // programs that took the place of others
+	death    int  // signal when the parent ends (PR_SET_PDEATHSIG)
+	halted   bool // stopped, as by SIGSTOP
+
 	cfg    Config
 	hooks  Hooks
 	blocks *x86.BlockCache
@@ -28,28 +40,26 @@ type Process struct {
 	auxv   []byte
 
 	threads    []*Thread // live ones, in the order of their creation
-	lastThread emulate.ThreadID
+	lastThread *emulate.ThreadID
 	cur        *Thread // whom the hooks believe to be running
 	turn       uint64  // its count when they were told
 	curUnit    int
 	sched      scheduler
-	clock      clock
+	clock      *clock
 	rng        random // the guest's random bytes
 
 	actions [maxSignal + 1]sigaction
 	pending sigqueue
 	timers  timers
 
-	fds       fdTable
-	cwd       int // host descriptor of the working directory
-	chans     uint64
-	fileChans map[fileID]uint64
-	futexes   map[futexID][]*futexWaiter
+	fds     fdTable
+	cwd     int // host descriptor of the working directory
+	cred    credentials
+	umask   int // file mode creation mask
+	futexes map[futexID][]*futexWaiter
 
 	nextDeadline int64 // no thread's deadline is earlier
 	fdWaiters    int   // threads that wait for descriptors
-	woke         bool  // the call under way made a thread runnable
-	watches      int
 	events       chan *watch
 	hostSignals  chan os.Signal
 	stopped      chan struct{}
@@ -79,8 +89,15 @@ func New(cfg Config, hooks Hooks, argv, env []string) (*Process, error) {
 		rng:          random(cfg.Seed ^ 0x9a4d03),
 		futexes:      make(map[futexID][]*futexWaiter),
 		nextDeadline: never,
+		pgid:         firstPID,
+		sid:          firstPID,
+		recorded:     true,
+		cred:         hostCredentials(),
+		layout:       layoutOf(0),
 	}
-	p.AS = newAddressSpace(hooks, p.blocks, cfg.MemoryLimit)
+	p.fam = newFamily(p)
+	p.lastThread = &p.fam.lastThread
+	p.AS = newAddressSpace(hooks, p.blocks, newPhysical(cfg.MemoryLimit))
 	hooks.Attach(p)
 	dir := cfg.Dir
 	if dir == "" {
@@ -120,7 +137,7 @@ func (p *Process) load() error {
 	if err != nil {
 		return err
 	}
-	t := p.newThread()
+	t := p.newThread(p.fam.newPID())
 	t.Name = truncName(filepath.Base(path))
 	sp, err := p.buildStack(img)
 	if err != nil {
@@ -162,26 +179,29 @@ func (p *Process) exit(s ExitStatus) {
 	p.status = s
 }
 
-// finish tells the hooks that the remaining threads end, and gives everything
-// back to the host.
-func (p *Process) finish() {
+// endThreads tells the hooks that the remaining threads end.
+func (p *Process) endThreads() {
 	code := p.status.Status()
 	for len(p.threads) > 0 {
 		t := p.threads[0]
 		t.clearTID = 0
 		p.endThread(t, code)
 	}
-	p.close()
 }
 
-// close gives everything back to the host.
+// close gives what p has back to the host.
 func (p *Process) close() {
-	if p.events != nil {
+	if p == p.fam.root && p.events != nil {
 		p.closeOutside()
 	}
-	p.fds.closeAll()
-	unix.Close(p.cwd)
-	p.AS.close()
+	for n := range p.fds.list {
+		p.closeFD(n)
+	}
+	if p.cwd >= 0 {
+		unix.Close(p.cwd)
+		p.cwd = -1
+	}
+	p.AS.leave(p)
 }
 
 // An Unsupported error is a guest's wish that racesim can't fulfil.

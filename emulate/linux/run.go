@@ -3,6 +3,8 @@ package linux
 import (
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
 )
@@ -10,36 +12,49 @@ import (
 // Run executes the guest to its end. The error is an *Unsupported, a
 // *Deadlock, what Interrupt was given, or the memory limit; the guest is gone
 // in any case, its threads have had their ThreadExit, and p can't be run again.
+//
+// When the guest ends before what it forked, that goes on to its end, too.
 func (p *Process) Run() (ExitStatus, error) {
-	defer p.finish()
-	for !p.exited {
+	f := p.fam
+	defer p.shutdown()
+	for len(f.members) > 0 {
 		p.listen()
 		select {
 		case <-p.stopped:
 			return p.status, p.stopErr
 		default:
 		}
-		p.expire()
-		t, n := p.sched.next()
-		if t == nil {
-			if len(p.threads) == 0 {
-				p.exit(p.status)
-				break
-			}
-			if !p.idle() {
-				return p.status, p.deadlock()
-			}
-			continue
-		}
-		if err := p.slice(t, n); err != nil {
+		ran, err := f.turn()
+		if err != nil {
 			return p.status, err
 		}
+		if ran || p.idle() {
+			continue
+		}
+		if p.exited {
+			return p.status, nil // what is left waits for ever
+		}
+		return p.status, p.deadlock()
 	}
 	return p.status, nil
 }
 
+// shutdown ends everybody who is left and gives everything back to the host.
+func (p *Process) shutdown() {
+	f := p.fam
+	for len(f.members) > 0 {
+		f.leave(f.members[len(f.members)-1])
+	}
+	unix.Umask(f.umask0)
+	p.closeOutside()
+	p.AS.physical.close()
+}
+
 // settle brings the clock up to date with the running thread.
 func (p *Process) settle(t *Thread) {
+	if p.clock.of != p {
+		return
+	}
 	if !p.clock.host {
 		p.clock.advance(t.CPU.Count - p.clock.counted)
 	}
@@ -66,8 +81,10 @@ func (p *Process) switchTo(t *Thread) {
 // slice runs t for about n instructions.
 func (p *Process) slice(t *Thread, n int) error {
 	p.switchTo(t)
+	p.useUmask()
 	c := t.CPU
 	start := c.Count
+	p.clock.of, p.clock.counted = p, start
 	defer func() {
 		p.settle(t)
 		p.sched.ran(t, c.Count-start)
@@ -90,18 +107,18 @@ func (p *Process) slice(t *Thread, n int) error {
 	}
 	p.deliver(t)
 	end := start + uint64(n)
-	for t.state == threadRunnable && !p.exited && c.Count < end {
+	for t.state == threadRunnable && !p.exited && !p.halted && c.Count < end {
 		s := c.Run(end - c.Count)
 		switch s.Kind {
 		case x86.StopLimit:
 			return p.maybeSplit(t)
 		case x86.StopSyscall:
 			p.settle(t)
-			p.woke = false
+			p.fam.woke = false
 			if err := p.syscall(t); err != nil {
 				return err
 			}
-			if p.sched.afterCall(p.woke) {
+			if p.sched.afterCall(p.fam.woke) {
 				return nil
 			}
 		case x86.StopYield:
@@ -152,7 +169,7 @@ const shownBytes = 8
 // not yet, or a repeated string instruction after some iterations.
 func (p *Process) maybeSplit(t *Thread) error {
 	s := &p.sched
-	if s.runnable < 2 || s.policy == ScheduleRR || !s.rng.one(splitOdds) {
+	if s.runnable+s.beside < 2 || s.policy == ScheduleRR || !s.rng.one(splitOdds) {
 		return nil
 	}
 	reps, _ := p.hooks.(RepHooks)
@@ -186,8 +203,18 @@ func (p *Process) maybeSplit(t *Thread) error {
 // deadlock describes what everybody waits for.
 func (p *Process) deadlock() error {
 	d := &Deadlock{}
-	for _, t := range p.threads {
-		d.Waits = append(d.Waits, fmt.Sprintf("thread %d in %s at %#x", t.ID, t.wait.what, t.CPU.RIP))
+	for _, q := range p.fam.members {
+		for _, t := range q.threads {
+			who := fmt.Sprintf("thread %d", t.ID)
+			if len(p.fam.members) > 1 {
+				who = fmt.Sprintf("process %d, thread %d", q.PID, t.TID)
+			}
+			if t.wait == nil {
+				d.Waits = append(d.Waits, who+" is stopped by a signal")
+				continue
+			}
+			d.Waits = append(d.Waits, fmt.Sprintf("%s in %s at %#x", who, t.wait.what, t.CPU.RIP))
+		}
 	}
 	return d
 }

@@ -13,6 +13,8 @@ type scheduler struct {
 	units  []schedUnit
 	last   int // rr: the unit that ran last
 
+	ready    int    // threads that can run now
+	beside   int    // threads of other processes that can
 	moved    bool   // the running thread has to change its unit
 	runnable int    // threads that could run at the last choice
 	change   uint64 // pct: instructions of the process until priorities change
@@ -57,11 +59,16 @@ func (s *scheduler) nextChange() { s.change = 1 + s.rng.next()%(pctWindow/pctPoi
 // place gives t the allowed unit on which the fewest threads live.
 func (s *scheduler) place(t *Thread) {
 	var load [64]int
-	for _, u := range s.p.threads {
-		if u != t && u.state == threadRunnable {
-			load[u.unit] += 2
-		} else if u != t {
-			load[u.unit]++
+	for _, q := range s.p.fam.members {
+		if q.recorded != s.p.recorded {
+			continue
+		}
+		for _, u := range q.threads {
+			if u != t && u.state == threadRunnable {
+				load[u.unit] += 2
+			} else if u != t {
+				load[u.unit]++
+			}
 		}
 	}
 	best := -1
@@ -76,9 +83,14 @@ func (s *scheduler) place(t *Thread) {
 // woken lets t move to a unit that has nothing to do.
 func (s *scheduler) woken(t *Thread) {
 	var used uint64
-	for _, u := range s.p.threads {
-		if u != t && u.state == threadRunnable {
-			used |= 1 << u.unit
+	for _, q := range s.p.fam.members {
+		if q.recorded != s.p.recorded {
+			continue
+		}
+		for _, u := range q.threads {
+			if u != t && u.state == threadRunnable {
+				used |= 1 << u.unit
+			}
 		}
 	}
 	if t.affinity>>t.unit&1 != 0 && used>>t.unit&1 == 0 {
@@ -91,8 +103,9 @@ func (s *scheduler) woken(t *Thread) {
 	}
 }
 
-// next chooses a thread and the length of its slice; nil if none can run.
-func (s *scheduler) next() (*Thread, int) {
+// next chooses a thread and the length of its slice; nil if none can run. busy
+// are the units that run threads of any process.
+func (s *scheduler) next(busy uint64) (*Thread, int) {
 	var units uint64
 	s.runnable = 0
 	var only *Thread
@@ -103,7 +116,7 @@ func (s *scheduler) next() (*Thread, int) {
 			only = t
 		}
 	}
-	s.p.clock.setBusy(max(bits.OnesCount64(units), 1))
+	s.p.clock.setBusy(max(bits.OnesCount64(busy), 1))
 	switch {
 	case s.runnable == 0:
 		return nil, 0
@@ -189,7 +202,7 @@ func (s *scheduler) length(t *Thread) int {
 		return n
 	}
 	switch {
-	case s.runnable == 1:
+	case s.runnable+s.beside == 1:
 		return aloneSlice
 	case s.policy == ScheduleRR:
 		return s.mean
@@ -245,7 +258,7 @@ func (s *scheduler) afterCall(woke bool) bool {
 		return woke && s.policy == SchedulePCT
 	case woke:
 		return s.rng.one(2)
-	case s.runnable < 2:
+	case s.runnable+s.beside < 2:
 		return false
 	}
 	return s.rng.one(8)
@@ -261,7 +274,7 @@ func (p *Process) PreemptAtomic(t *Thread) bool {
 		return false
 	}
 	s := &p.sched
-	if s.policy != ScheduleRandom || s.runnable < 2 {
+	if s.policy != ScheduleRandom || s.runnable+s.beside < 2 {
 		return false
 	}
 	odds := atomicOdds

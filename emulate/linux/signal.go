@@ -143,11 +143,13 @@ func (a *altStack) holds(sp uint64) bool {
 	return a.on && a.flags&ssAutoDisarm == 0 && sp > a.sp && sp-a.sp <= a.size
 }
 
-// defaultIgnored are the signals whose default action is to do nothing. Job
-// control is not modelled: the stopping signals are among them.
+// defaultIgnored are the signals whose default action is to do nothing.
 const defaultIgnored sigset = 1<<(uint(unix.SIGCHLD)-1) | 1<<(uint(unix.SIGURG)-1) |
-	1<<(uint(unix.SIGWINCH)-1) | 1<<(uint(unix.SIGCONT)-1) | 1<<(uint(unix.SIGSTOP)-1) |
-	1<<(uint(unix.SIGTSTP)-1) | 1<<(uint(unix.SIGTTIN)-1) | 1<<(uint(unix.SIGTTOU)-1)
+	1<<(uint(unix.SIGWINCH)-1) | 1<<(uint(unix.SIGCONT)-1)
+
+// stopping are the signals whose default action is to stop the process.
+const stopping sigset = 1<<(uint(unix.SIGSTOP)-1) | 1<<(uint(unix.SIGTSTP)-1) |
+	1<<(uint(unix.SIGTTIN)-1) | 1<<(uint(unix.SIGTTOU)-1)
 
 // ignored reports whether delivery of signal n would do nothing.
 func (p *Process) ignored(n int) bool {
@@ -155,8 +157,35 @@ func (p *Process) ignored(n int) bool {
 	return h == sigIgn || h == sigDfl && defaultIgnored.has(n)
 }
 
+// beforeSignal does what sending a signal does before anybody handles it:
+// SIGCONT makes stopped processes go on, and SIGKILL those that die.
+func (p *Process) beforeSignal(n int) {
+	switch n {
+	case int(unix.SIGKILL):
+		p.halted = false
+	case int(unix.SIGCONT):
+		p.resume()
+		p.drop(stopping)
+	case int(unix.SIGSTOP), int(unix.SIGTSTP), int(unix.SIGTTIN), int(unix.SIGTTOU):
+		p.drop(sigbit(int(unix.SIGCONT)))
+	}
+}
+
+// drop forgets the pending signals of a set.
+func (p *Process) drop(set sigset) {
+	for n := 1; n <= maxSignal; n++ {
+		if set.has(n) {
+			p.pending.drop(n)
+			for _, t := range p.threads {
+				t.pending.drop(n)
+			}
+		}
+	}
+}
+
 // sendThread makes s pending for t.
 func (p *Process) sendThread(t *Thread, s siginfo) {
+	p.beforeSignal(s.signo)
 	if p.ignored(s.signo) && !t.mask.has(s.signo) && !t.waitsFor(s.signo) {
 		return
 	}
@@ -170,6 +199,7 @@ func (p *Process) sendProcess(s siginfo, t *Thread) {
 		p.sendThread(t, s)
 		return
 	}
+	p.beforeSignal(s.signo)
 	waited := false
 	for _, u := range p.threads {
 		waited = waited || u.waitsFor(s.signo)
@@ -199,7 +229,7 @@ func (t *Thread) waitsFor(n int) bool {
 
 // alert wakes t if it waits and has a signal to handle.
 func (p *Process) alert(t *Thread) {
-	if t.state != threadBlocked {
+	if t.state != threadBlocked || t.wait.solid {
 		return
 	}
 	if (t.pending.set|p.pending.set)&t.sigwait != 0 || p.deliverable(t) {
@@ -228,7 +258,7 @@ func (p *Process) deliverable(t *Thread) bool {
 // deliver handles t's pending signals: it sets up a handler's frame, or ends
 // the process. ret is the result of an interrupted call, if t was in one.
 func (p *Process) deliver(t *Thread) {
-	for !p.exited && t.state == threadRunnable && (t.pending.set|p.pending.set)&^t.mask != 0 {
+	for !p.exited && !p.halted && t.state == threadRunnable && (t.pending.set|p.pending.set)&^t.mask != 0 {
 		if !p.deliverable(t) {
 			return
 		}
@@ -249,6 +279,13 @@ func (p *Process) handle(t *Thread, s siginfo) {
 	a := &p.actions[s.signo]
 	switch {
 	case a.handler == sigIgn, a.handler == sigDfl && defaultIgnored.has(s.signo):
+		return
+	case a.handler == sigDfl && stopping.has(s.signo):
+		if t.interrupted {
+			t.restart(saRestart)
+			p.hooks.Context(t)
+		}
+		p.halt(unix.Signal(s.signo))
 		return
 	case a.handler == sigDfl:
 		p.kill(unix.Signal(s.signo))
@@ -286,7 +323,7 @@ func (t *Thread) restart(flags uint64) {
 	}
 	t.interrupted = false
 	c := t.CPU
-	if int64(c.R[0]) == erestartSys && flags&saRestart != 0 {
+	if r := int64(c.R[0]); flags&saRestart != 0 && (r == erestartSys || r == erestartNoHand && flags == saRestart) {
 		c.R[0] = t.call.nr
 		c.RIP -= 2
 		return

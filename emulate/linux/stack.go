@@ -35,6 +35,16 @@ const (
 	stackArgsLimit = stackLimit / 4 // bytes of arguments and environment
 )
 
+// A layout is where a program is put.
+type layout struct{ pie, mmapTop uint64 }
+
+// layoutOf returns the layout of the n-th program of a process. All differ, so
+// that an address in a recording means one thing.
+func layoutOf(n int) layout {
+	k := uint64(n % 1024)
+	return layout{pieBase - k<<32, mmapTop - k<<34}
+}
+
 // buildStack maps the main thread's stack and writes what a program finds
 // there (System V ABI, 3.4.1): argc, argv, envp, auxv, and above the strings.
 // It returns the stack pointer.
@@ -88,10 +98,10 @@ func (p *Process) buildStack(img *image) (uint64, error) {
 		atBase, img.base,
 		atFlags, 0,
 		atEntry, img.entry,
-		atUID, uint64(unix.Getuid()),
-		atEUID, uint64(unix.Geteuid()),
-		atGID, uint64(unix.Getgid()),
-		atEGID, uint64(unix.Getegid()),
+		atUID, uint64(p.cred.uid[0]),
+		atEUID, uint64(p.cred.uid[1]),
+		atGID, uint64(p.cred.gid[0]),
+		atEGID, uint64(p.cred.gid[1]),
 		atSecure, 0,
 		atRandom, random,
 		atHWCap2, 0,

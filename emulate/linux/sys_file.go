@@ -11,8 +11,7 @@ func init() {
 		{nr: 2, name: "open", args: "<path, flags, mode", fn: sysOpen},
 		{nr: 257, name: "openat", args: "dir, <path, flags, mode", fn: sysOpenat},
 		{nr: 85, name: "creat", args: "<path, mode", fn: sysCreat},
-		{nr: 437, name: "openat2", args: "dir, <path, <how, n", fn: answerENOSYS,
-			note: "answers ENOSYS, as kernels before 5.6"},
+		{nr: 437, name: "openat2", args: "dir, <path, <how, n", refuse: unix.ENOSYS, note: "as kernels before 5.6"},
 		{nr: 3, name: "close", args: "fd", fn: sysClose, rel: releaseOut, pokes: true},
 		{nr: 436, name: "close_range", args: "first, last, flags", fn: sysCloseRange, pokes: true},
 		{nr: 32, name: "dup", args: "fd", fn: sysDup},
@@ -33,12 +32,11 @@ func init() {
 		{nr: 187, name: "readahead", args: "fd, offset, n", fn: answer0, note: "does nothing"},
 		{nr: 217, name: "getdents64", args: "fd, >dirents, n", fn: sysGetdents64},
 		{nr: 16, name: "ioctl", args: "fd, request, ~arg", fn: sysIoctl,
-			note: "terminal settings and sizes, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX; others stop the guest"},
+			note: "terminal settings and sizes, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX; others answer ENOTTY"},
 	})
 }
 
-func answer0(*call) int64      { return 0 }
-func answerENOSYS(*call) int64 { return fail(unix.ENOSYS) }
+func answer0(*call) int64 { return 0 }
 
 func sysOpen(c *call) int64   { return c.open(-1, 0, c.int(1), uint32(c.args[2])) }
 func sysOpenat(c *call) int64 { return c.open(0, 1, c.int(2), uint32(c.args[3])) }
@@ -72,7 +70,7 @@ func (c *call) open(dir, path, flags int, mode uint32) int64 {
 	}
 	if err != nil {
 		if err == unix.ENXIO && flags&unix.O_ACCMODE == unix.O_WRONLY && flags&unix.O_NONBLOCK == 0 {
-			return c.refuse("opening a FIFO for writing that nobody reads (%s) would block", a.path)
+			return c.again(func() int64 { return c.open(dir, path, flags, mode) })
 		}
 		return status(err)
 	}
@@ -119,11 +117,7 @@ func (c *call) openText(name, text string, cloexec bool) int64 {
 }
 
 func sysClose(c *call) int64 {
-	d := c.fd(0)
-	if d != nil && d.file.timer != nil {
-		d.file.timer.unref(c.p)
-	}
-	return -int64(c.p.fds.close(c.int(0)))
+	return -int64(c.p.closeFD(c.int(0)))
 }
 
 func sysCloseRange(c *call) int64 {
@@ -135,7 +129,7 @@ func sysCloseRange(c *call) int64 {
 		if d := c.p.fds.get(int(n)); d != nil && c.args[2]&unix.CLOSE_RANGE_CLOEXEC != 0 {
 			d.cloexec = true
 		} else if d != nil {
-			c.p.fds.close(int(n))
+			c.p.closeFD(int(n))
 		}
 	}
 	return 0
@@ -148,9 +142,7 @@ func (c *call) dup(d *descriptor, to, from int, cloexec bool) int64 {
 	if err != nil {
 		return status(err)
 	}
-	if d.file.timer != nil {
-		d.file.timer.refs++
-	}
+	d.file.share()
 	if to < 0 {
 		var e unix.Errno
 		if to, e = c.p.fds.free(from); e != 0 {
@@ -158,7 +150,7 @@ func (c *call) dup(d *descriptor, to, from int, cloexec bool) int64 {
 			return fail(e)
 		}
 	} else {
-		c.p.fds.close(to)
+		c.p.closeFD(to)
 	}
 	c.p.fds.set(to, descriptor{host: host, file: d.file, cloexec: cloexec})
 	return int64(to)
@@ -242,9 +234,14 @@ func sysFcntl(c *call) int64 {
 		return 0
 	case unix.F_SETOWN, unix.F_SETSIG, unix.F_GETSIG, unix.F_SETLEASE, unix.F_GETLEASE, unix.F_NOTIFY,
 		unix.F_SETOWN_EX, unix.F_GETOWN_EX:
-		return c.refuse("command %d", cmd)
+		return c.refuse(unix.EINVAL, "command %d", cmd)
 	}
 	return fail(unix.EINVAL)
+}
+
+// again tries a call again after a while, where there is nothing to wait on.
+func (c *call) again(try func() int64) int64 {
+	return c.t.block(&wait{what: c.row.name, deadline: c.p.Now() + 1e6, outside: true, onTimeout: try})
 }
 
 // lock does the record locks; struct flock is 32 bytes.
@@ -275,9 +272,7 @@ func sysFlock(c *call) int64 {
 	}
 	err := unix.Flock(d.host, c.int(1)|unix.LOCK_NB)
 	if err == unix.EWOULDBLOCK && c.int(1)&unix.LOCK_NB == 0 {
-		// Try again after a while; there is nothing to wait on.
-		return c.t.block(&wait{what: c.row.name, deadline: c.p.Now() + 1e6, outside: true,
-			onTimeout: func() int64 { return sysFlock(c) }})
+		return c.again(func() int64 { return sysFlock(c) })
 	}
 	return status(err)
 }
@@ -393,7 +388,7 @@ func sysIoctl(c *call) int64 {
 		if d.file.reg {
 			return fail(unix.ENOTTY)
 		}
-		return c.refuse("request %#x", req)
+		return c.refuse(unix.ENOTTY, "request %#x", req)
 	}
 	b := make([]byte, out)
 	if r := ioctlBytes(d.host, uint32(c.args[1]), b); r < 0 {

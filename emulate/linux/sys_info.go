@@ -7,82 +7,22 @@ import (
 func init() {
 	addCalls([]sysRow{
 		{nr: 39, name: "getpid", fn: func(c *call) int64 { return int64(c.p.PID) }},
-		{nr: 110, name: "getppid", fn: func(*call) int64 { return 1 }},
 		{nr: 186, name: "gettid", fn: func(c *call) int64 { return int64(c.t.TID) }},
-		{nr: 111, name: "getpgrp", fn: func(c *call) int64 { return int64(c.p.PID) }},
-		{nr: 121, name: "getpgid", args: "pid", fn: sysGetpgid},
-		{nr: 124, name: "getsid", args: "pid", fn: sysGetpgid},
-		{nr: 109, name: "setpgid", args: "pid, pgid", fn: answer0, note: "does nothing"},
-		{nr: 112, name: "setsid", fn: answerEPERM, note: "answers EPERM: the guest leads a group"},
-		{nr: 102, name: "getuid", fn: func(*call) int64 { return int64(unix.Getuid()) }},
-		{nr: 104, name: "getgid", fn: func(*call) int64 { return int64(unix.Getgid()) }},
-		{nr: 107, name: "geteuid", fn: func(*call) int64 { return int64(unix.Geteuid()) }},
-		{nr: 108, name: "getegid", fn: func(*call) int64 { return int64(unix.Getegid()) }},
-		{nr: 118, name: "getresuid", args: ">r, >e, >s", fn: func(c *call) int64 { return c.three(unix.Getuid(), unix.Geteuid()) }},
-		{nr: 120, name: "getresgid", args: ">r, >e, >s", fn: func(c *call) int64 { return c.three(unix.Getgid(), unix.Getegid()) }},
-		{nr: 115, name: "getgroups", args: "n, >list", fn: sysGetgroups},
-		{nr: 105, name: "setuid", args: "uid", fn: sysSetID(unix.Getuid), note: "only to what it is already"},
-		{nr: 106, name: "setgid", args: "gid", fn: sysSetID(unix.Getgid), note: "only to what it is already"},
-		{nr: 125, name: "capget", args: "~header, >data", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 125, name: "capget", args: "~header, >data", refuse: unix.EPERM},
 		{nr: 63, name: "uname", args: ">name", fn: sysUname},
 		{nr: 97, name: "getrlimit", args: "which, >limit", fn: func(c *call) int64 { return c.rlimit(c.int(0), 0, c.args[1]) }},
 		{nr: 160, name: "setrlimit", args: "which, <limit", fn: func(c *call) int64 { return c.rlimit(c.int(0), c.args[1], 0) }},
 		{nr: 302, name: "prlimit64", args: "pid, which, <new, >old", fn: sysPrlimit},
 		{nr: 99, name: "sysinfo", args: ">info", fn: sysSysinfo},
 		{nr: 318, name: "getrandom", args: ">buf, n, flags", fn: sysGetrandom, note: "the bytes follow from the seed"},
-		{nr: 103, name: "syslog", args: "type, >buf, n", fn: answerEPERM, note: "answers EPERM"},
-		{nr: 101, name: "ptrace", args: "request, pid, addr, data", fn: answerEPERM, note: "answers EPERM"},
-		{nr: 317, name: "seccomp", args: "op, flags, args", fn: answerEINVAL, note: "answers EINVAL"},
-		{nr: 321, name: "bpf", args: "cmd, attr, n", fn: answerEPERM, note: "answers EPERM"},
-		{nr: 298, name: "perf_event_open", args: "attr, pid, cpu, group, flags", fn: answerENOSYS, note: "answers ENOSYS"},
-		{nr: 425, name: "io_uring_setup", args: "entries, params", fn: answerENOSYS, note: "answers ENOSYS"},
+		{nr: 103, name: "syslog", args: "type, >buf, n", refuse: unix.EPERM},
+		{nr: 101, name: "ptrace", args: "request, pid, addr, data", refuse: unix.EPERM},
+		{nr: 317, name: "seccomp", args: "op, flags, args", refuse: unix.EINVAL},
+		{nr: 321, name: "bpf", args: "cmd, attr, n", refuse: unix.EPERM},
+		{nr: 298, name: "perf_event_open", args: "attr, pid, cpu, group, flags", refuse: unix.ENOSYS},
+		{nr: 425, name: "io_uring_setup", args: "entries, params", refuse: unix.ENOSYS},
 		{nr: 135, name: "personality", args: "persona", fn: answer0, note: "answers that of Linux"},
 	})
-}
-
-func sysGetpgid(c *call) int64 {
-	if pid := c.int(0); pid != 0 && pid != c.p.PID {
-		return fail(unix.ESRCH)
-	}
-	return int64(c.p.PID)
-}
-
-func (c *call) three(r, e int) int64 {
-	for i, v := range []int{r, e, e} {
-		var b [4]byte
-		put32(b[:], uint32(v))
-		if e := c.write(c.args[i], b[:]); e != 0 {
-			return fail(e)
-		}
-	}
-	return 0
-}
-
-func sysGetgroups(c *call) int64 {
-	groups, err := unix.Getgroups()
-	if err != nil {
-		return status(err)
-	}
-	if c.int(0) == 0 {
-		return int64(len(groups))
-	}
-	if c.int(0) < len(groups) {
-		return fail(unix.EINVAL)
-	}
-	b := make([]byte, 4*len(groups))
-	for i, g := range groups {
-		put32(b[4*i:], uint32(g))
-	}
-	return c.answer(c.args[1], b, int64(len(groups)))
-}
-
-func sysSetID(get func() int) handler {
-	return func(c *call) int64 {
-		if c.int(0) != get() {
-			return fail(unix.EPERM)
-		}
-		return 0
-	}
 }
 
 // release is the kernel version that the guest sees.

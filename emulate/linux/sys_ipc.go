@@ -291,7 +291,7 @@ func (c *call) send(d *descriptor, iov []Range, to []byte, flags int) int64 {
 			return int64(c.done)
 		}
 		buf = buf[r:]
-		c.p.pokeFds()
+		c.p.fam.pokeFds()
 	}
 }
 
@@ -362,7 +362,7 @@ func sysSendmsg(c *call) int64 {
 		return fail(e)
 	}
 	if le64(b[40:]) != 0 {
-		return c.refuse("sending control messages")
+		return c.refuse(unix.EINVAL, "sending control messages")
 	}
 	var to []byte
 	if le64(b[0:]) != 0 {

@@ -29,10 +29,10 @@ func init() {
 		{nr: 319, name: "memfd_create", args: "<name, flags", fn: sysMemfd},
 		{nr: 237, name: "mbind", args: "addr, n, mode, <mask, max, flags", fn: answer0, note: "does nothing"},
 		{nr: 238, name: "set_mempolicy", args: "mode, <mask, max", fn: answer0, note: "does nothing"},
-		{nr: 239, name: "get_mempolicy", args: ">mode, >mask, max, addr, flags", fn: answerENOSYS},
-		{nr: 329, name: "pkey_mprotect", args: "addr, n, prot, key", fn: answerENOSYS},
-		{nr: 330, name: "pkey_alloc", args: "flags, rights", fn: answerENOSYS},
-		{nr: 331, name: "pkey_free", args: "key", fn: answerENOSYS},
+		{nr: 239, name: "get_mempolicy", args: ">mode, >mask, max, addr, flags", refuse: unix.ENOSYS},
+		{nr: 329, name: "pkey_mprotect", args: "addr, n, prot, key", refuse: unix.ENOSYS},
+		{nr: 330, name: "pkey_alloc", args: "flags, rights", refuse: unix.ENOSYS},
+		{nr: 331, name: "pkey_free", args: "key", refuse: unix.ENOSYS},
 	})
 }
 
@@ -85,7 +85,12 @@ func sysMmap(c *call) int64 {
 		}
 	default:
 		var e unix.Errno
-		if addr, e = as.pick(addr, n); e != 0 {
+		if flags&unix.MAP_32BIT != 0 {
+			var ok bool
+			if addr, ok = as.vmas.gap(n, 1<<30, 1<<31); !ok {
+				return fail(unix.ENOMEM)
+			}
+		} else if addr, e = as.pick(addr, n); e != 0 {
 			return fail(e)
 		}
 	}
@@ -220,6 +225,12 @@ func sysMadvise(c *call) int64 {
 			return fail(unix.ENOMEM)
 		}
 		c.p.AS.discard(addr, addr+n)
+	case unix.MADV_DONTFORK:
+		return -int64(c.p.AS.forks(addr, addr+n, forkSkips))
+	case unix.MADV_WIPEONFORK:
+		return -int64(c.p.AS.forks(addr, addr+n, forkWipes))
+	case unix.MADV_DOFORK, unix.MADV_KEEPONFORK:
+		return -int64(c.p.AS.forks(addr, addr+n, forkCopies))
 	case unix.MADV_REMOVE, unix.MADV_HWPOISON:
 		return fail(unix.EINVAL)
 	}

@@ -48,20 +48,17 @@ func init() {
 		{nr: 235, name: "utimes", args: "<path, <times", fn: sysUtimes},
 		{nr: 132, name: "utime", args: "<path, <times", fn: sysUtime},
 		{nr: 95, name: "umask", args: "mask", fn: sysUmask},
-		{nr: 191, name: "getxattr", args: "<path, <name, >value, n", fn: answerNoXattr},
-		{nr: 192, name: "lgetxattr", args: "<path, <name, >value, n", fn: answerNoXattr},
-		{nr: 193, name: "fgetxattr", args: "fd, <name, >value, n", fn: answerNoXattr},
-		{nr: 194, name: "listxattr", args: "<path, >list, n", fn: answerNoXattr},
-		{nr: 195, name: "llistxattr", args: "<path, >list, n", fn: answerNoXattr},
-		{nr: 196, name: "flistxattr", args: "fd, >list, n", fn: answerNoXattr},
-		{nr: 188, name: "setxattr", args: "<path, <name, <value, n, flags", fn: answerNoXattr},
-		{nr: 189, name: "lsetxattr", args: "<path, <name, <value, n, flags", fn: answerNoXattr},
-		{nr: 190, name: "fsetxattr", args: "fd, <name, <value, n, flags", fn: answerNoXattr},
+		{nr: 191, name: "getxattr", args: "<path, <name, >value, n", refuse: unix.EOPNOTSUPP},
+		{nr: 192, name: "lgetxattr", args: "<path, <name, >value, n", refuse: unix.EOPNOTSUPP},
+		{nr: 193, name: "fgetxattr", args: "fd, <name, >value, n", refuse: unix.EOPNOTSUPP},
+		{nr: 194, name: "listxattr", args: "<path, >list, n", refuse: unix.EOPNOTSUPP},
+		{nr: 195, name: "llistxattr", args: "<path, >list, n", refuse: unix.EOPNOTSUPP},
+		{nr: 196, name: "flistxattr", args: "fd, >list, n", refuse: unix.EOPNOTSUPP},
+		{nr: 188, name: "setxattr", args: "<path, <name, <value, n, flags", refuse: unix.EOPNOTSUPP},
+		{nr: 189, name: "lsetxattr", args: "<path, <name, <value, n, flags", refuse: unix.EOPNOTSUPP},
+		{nr: 190, name: "fsetxattr", args: "fd, <name, <value, n, flags", refuse: unix.EOPNOTSUPP},
 	})
 }
-
-// answerNoXattr answers for file systems without extended attributes.
-func answerNoXattr(*call) int64 { return fail(unix.EOPNOTSUPP) }
 
 func sysStat(c *call) int64  { return c.stat(-1, 0, c.args[1], 0) }
 func sysLstat(c *call) int64 { return c.stat(-1, 0, c.args[1], unix.AT_SYMLINK_NOFOLLOW) }
@@ -83,6 +80,8 @@ func (c *call) stat(dir, path int, to uint64, flags int) int64 {
 	}
 	if a.path == "" && dir >= 0 {
 		c.steady(&st, c.fd(dir))
+	} else {
+		c.p.seen(st.Mode, st.Mtim.Nano())
 	}
 	return c.answer(to, structBytes(&st), 0)
 }
@@ -98,6 +97,14 @@ func sysFstat(c *call) int64 {
 	}
 	c.steady(&st, d)
 	return c.answer(c.args[1], structBytes(&st), 0)
+}
+
+// seen keeps the guest's virtual clock from being behind the files that it
+// looks up: make(1) and others compare both.
+func (p *Process) seen(mode uint32, modified int64) {
+	if c := p.clock; mode&unix.S_IFMT == unix.S_IFREG && !c.host {
+		c.real = max(c.real, modified-p.Now())
+	}
 }
 
 // pipeDev is the device on which files without a place in a file system seem
@@ -126,6 +133,9 @@ func sysStatx(c *call) int64 {
 	var st unix.Statx_t
 	if err := unix.Statx(a.dir, a.path, flags, c.int(3), &st); err != nil {
 		return status(err)
+	}
+	if a.path != "" {
+		c.p.seen(uint32(st.Mode), st.Mtime.Sec*1e9+int64(st.Mtime.Nsec))
 	}
 	if d := c.fd(0); a.path == "" && d != nil && !d.file.reg {
 		t := unix.StatxTimestamp{Sec: c.p.clock.startTime() / 1e9}
@@ -428,7 +438,21 @@ func sysUtime(c *call) int64 {
 	return c.pathCall(-1, 0, func(a at) error { return unix.UtimesNanoAt(a.dir, a.path, times[:], 0) })
 }
 
-func sysUmask(c *call) int64 { return int64(unix.Umask(c.int(0) & 0o777)) }
+func sysUmask(c *call) int64 {
+	old := c.p.umask
+	c.p.umask = c.int(0) & 0o777
+	c.p.useUmask()
+	return int64(old)
+}
+
+// useUmask makes p's file mode creation mask this process's: the host's calls
+// know no other.
+func (p *Process) useUmask() {
+	if f := p.fam; f.umask != p.umask {
+		f.umask = p.umask
+		unix.Umask(f.umask)
+	}
+}
 
 // structBytes shows a kernel structure as the bytes that it has in memory: the
 // host's layout is the guest's.

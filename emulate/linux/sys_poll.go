@@ -17,8 +17,7 @@ func init() {
 		{nr: 233, name: "epoll_ctl", args: "epfd, op, fd, <event", fn: sysEpollCtl, pokes: true},
 		{nr: 232, name: "epoll_wait", args: "epfd, >events, n, timeout", fn: sysEpollWait},
 		{nr: 281, name: "epoll_pwait", args: "epfd, >events, n, timeout, <mask, size", fn: sysEpollPwait},
-		{nr: 441, name: "epoll_pwait2", args: "epfd, >events, n, <timeout, <mask, size", fn: answerENOSYS,
-			note: "answers ENOSYS, as kernels before 5.11"},
+		{nr: 441, name: "epoll_pwait2", args: "epfd, >events, n, <timeout, <mask, size", refuse: unix.ENOSYS, note: "as kernels before 5.11"},
 	})
 }
 

@@ -23,12 +23,9 @@ func init() {
 		{nr: 8, name: "lseek", args: "fd, offset, whence", fn: sysLseek},
 		{nr: 40, name: "sendfile", args: "out, in, ~offset, n", fn: sysSendfile, rel: releaseOut, pokes: true},
 		{nr: 326, name: "copy_file_range", args: "in, ~inoff, out, ~outoff, n, flags", fn: sysCopyRange},
-		{nr: 275, name: "splice", args: "in, ~inoff, out, ~outoff, n, flags", fn: answerEINVAL,
-			note: "answers EINVAL, as for files that can't be spliced"},
+		{nr: 275, name: "splice", args: "in, ~inoff, out, ~outoff, n, flags", refuse: unix.EINVAL, note: "as for files that can't be spliced"},
 	})
 }
-
-func answerEINVAL(*call) int64 { return fail(unix.EINVAL) }
 
 // maxIO bounds one transfer in bytes; Linux's own bound is 2 GiB.
 const maxIO = 64 << 20
@@ -218,7 +215,7 @@ func (c *call) output(d *descriptor, iov []Range, off int64) int64 {
 		if c.done >= want || k == 0 || d.file.reg || d.file.nonblock && k < n {
 			return int64(c.done)
 		}
-		c.p.pokeFds()
+		c.p.fam.pokeFds()
 	}
 }
 

@@ -17,13 +17,13 @@ func init() {
 		{nr: 131, name: "sigaltstack", args: "<new, >old", fn: sysSigaltstack},
 		{nr: 34, name: "pause", fn: sysPause},
 		{nr: 62, name: "kill", args: "pid, sig", fn: sysKill, rel: releaseSignal(1, -1),
-			note: "reaches only the guest itself; others answer ESRCH"},
+			note: "reaches the guest and its descendants; others answer ESRCH"},
 		{nr: 200, name: "tkill", args: "tid, sig", fn: sysTkill, rel: releaseSignal(1, 0)},
 		{nr: 234, name: "tgkill", args: "pid, tid, sig", fn: sysTgkill, rel: releaseSignal(2, 1)},
 		{nr: 282, name: "signalfd", args: "fd, <set, n", note: "signals can't be read from a descriptor yet"},
 		{nr: 289, name: "signalfd4", args: "fd, <set, n, flags", note: "signals can't be read from a descriptor yet"},
-		{nr: 424, name: "pidfd_send_signal", args: "fd, sig, <info, flags", fn: answerENOSYS},
-		{nr: 434, name: "pidfd_open", args: "pid, flags", fn: answerENOSYS},
+		{nr: 424, name: "pidfd_send_signal", args: "fd, sig, <info, flags", refuse: unix.ENOSYS},
+		{nr: 434, name: "pidfd_open", args: "pid, flags", refuse: unix.ENOSYS},
 	})
 }
 
@@ -76,11 +76,9 @@ func sysSigaction(c *call) int64 {
 	}
 	if set {
 		*a = act
+		c.p.hear(n)
 		if c.p.ignored(n) {
-			c.p.pending.drop(n)
-			for _, t := range c.p.threads {
-				t.pending.drop(n)
-			}
+			c.p.drop(sigbit(n))
 		}
 	}
 	return 0
@@ -245,17 +243,8 @@ func sysKill(c *call) int64 {
 	if !ok {
 		return fail(unix.EINVAL)
 	}
-	if pid := c.int(0); pid != c.p.PID && pid != 0 && pid != -c.p.PID && pid != -1 {
-		return fail(unix.ESRCH)
-	}
-	if n != 0 {
-		to := (*Thread)(nil)
-		if !c.t.mask.has(n) {
-			to = c.t // as Linux prefers the caller if it can take it
-		}
-		c.p.sendProcess(siginfo{signo: n, code: siUser, pid: c.p.PID, uid: unix.Getuid(), from: c.t.ID}, to)
-	}
-	return 0
+	r, _ := c.killOther(c.int(0), n)
+	return r
 }
 
 func sysTkill(c *call) int64 { return c.tkill(0, 1) }
@@ -277,7 +266,7 @@ func (c *call) tkill(tid, sig int) int64 {
 		return fail(unix.ESRCH)
 	}
 	if n != 0 {
-		c.p.sendThread(t, siginfo{signo: n, code: siTkill, pid: c.p.PID, uid: unix.Getuid(), from: c.t.ID})
+		c.p.sendThread(t, siginfo{signo: n, code: siTkill, pid: c.p.PID, uid: c.p.cred.uid[0], from: c.t.ID})
 	}
 	return 0
 }

@@ -6,24 +6,14 @@ import (
 	"github.com/racesim/racesim/emulate/x86"
 )
 
-const whyFork = "racesim runs one process: programs that fork or start others can't be run yet"
-
 func init() {
 	addCalls([]sysRow{
-		{nr: 56, name: "clone", args: "flags, stack, >parenttid, >childtid, tls", fn: sysClone, note: whyFork},
-		{nr: 435, name: "clone3", args: "<args, n", fn: answerENOSYS, note: "answers ENOSYS: the C library uses clone"},
-		{nr: 57, name: "fork", note: whyFork},
-		{nr: 58, name: "vfork", note: whyFork},
-		{nr: 59, name: "execve", args: "<path, <argv, <envp", note: whyFork},
-		{nr: 322, name: "execveat", args: "dir, <path, <argv, <envp, flags", note: whyFork},
 		{nr: 60, name: "exit", args: "status", fn: sysExit, rel: releaseSelf},
 		{nr: 231, name: "exit_group", args: "status", fn: sysExitGroup},
-		{nr: 61, name: "wait4", args: "pid, >status, options, >rusage", fn: answerECHILD},
-		{nr: 247, name: "waitid", args: "type, id, >info, options, >rusage", fn: answerECHILD},
 		{nr: 218, name: "set_tid_address", args: "tidptr", fn: sysSetTidAddress},
 		{nr: 273, name: "set_robust_list", args: "head, n", fn: sysSetRobustList},
 		{nr: 274, name: "get_robust_list", args: "tid, >head, >n", fn: sysGetRobustList},
-		{nr: 334, name: "rseq", args: "~rseq, n, flags, sig", fn: answerENOSYS, note: "answers ENOSYS"},
+		{nr: 334, name: "rseq", args: "~rseq, n, flags, sig", refuse: unix.ENOSYS},
 		{nr: 158, name: "arch_prctl", args: "op, addr", fn: sysArchPrctl},
 		{nr: 157, name: "prctl", args: "op, …", fn: sysPrctl,
 			note: "names, death signal, dumpable, no_new_privs, timer slack, seccomp mode; else EINVAL"},
@@ -40,7 +30,7 @@ func init() {
 		{nr: 147, name: "sched_get_priority_min", args: "policy", fn: sysPriorityMin},
 		{nr: 148, name: "sched_rr_get_interval", args: "tid, >interval", fn: sysRRInterval},
 		{nr: 314, name: "sched_setattr", args: "tid, <attr, flags", fn: answer0, note: "does nothing"},
-		{nr: 315, name: "sched_getattr", args: "tid, >attr, n, flags", fn: answerENOSYS},
+		{nr: 315, name: "sched_getattr", args: "tid, >attr, n, flags", refuse: unix.ENOSYS},
 		{nr: 309, name: "getcpu", args: ">cpu, >node", fn: sysGetcpu},
 		{nr: 140, name: "getpriority", args: "which, who", fn: func(*call) int64 { return 20 }},
 		{nr: 141, name: "setpriority", args: "which, who, prio", fn: answer0, note: "does nothing"},
@@ -49,58 +39,12 @@ func init() {
 	})
 }
 
-func answerECHILD(*call) int64 { return fail(unix.ECHILD) }
-
 func releaseSelf(c *call) []Object {
 	rel := []Object{{ObjThread, uint64(c.t.ID)}}
 	if c.t.clearTID != 0 {
 		rel = append(rel, c.p.addrObject(c.t.clearTID))
 	}
 	return rel
-}
-
-// threadFlags are what a clone must share to make a thread.
-const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD
-
-func sysClone(c *call) int64 {
-	flags := c.args[0]
-	if flags&threadFlags != threadFlags {
-		return c.refuse(whyFork)
-	}
-	p, t := c.p, c.t
-	n := p.newThread()
-	n.Name = t.Name
-	n.mask = t.mask
-	s := t.CPU
-	d := n.CPU
-	d.R, d.X, d.MXCSR, d.F = s.R, s.X, s.MXCSR, s.F
-	d.SetFlags(s.Flags())
-	d.R[11] = s.Flags()
-	d.RIP = s.RIP + 2
-	d.R[1] = d.RIP
-	d.R[0] = 0
-	if c.args[1] != 0 {
-		d.R[4] = c.args[1]
-	}
-	if flags&unix.CLONE_SETTLS != 0 {
-		d.R[x86.RegFS] = c.args[4]
-	}
-	var b [4]byte
-	put32(b[:], uint32(n.TID))
-	if flags&unix.CLONE_PARENT_SETTID != 0 {
-		c.write(c.args[2], b[:])
-	}
-	if flags&unix.CLONE_CHILD_SETTID != 0 {
-		c.write(c.args[3], b[:])
-	}
-	if flags&unix.CLONE_CHILD_CLEARTID != 0 {
-		n.clearTID = c.args[3]
-	}
-	n.affinity = t.affinity
-	p.sched.place(n)
-	p.woke = true
-	p.hooks.ThreadStart(n, t.ID)
-	return int64(n.TID)
 }
 
 func sysExit(c *call) int64 {
@@ -197,9 +141,19 @@ func sysPrctl(c *call) int64 {
 		var b [16]byte
 		copy(b[:15], c.t.Name)
 		return c.answer(c.args[1], b[:], 0)
+	case unix.PR_SET_PDEATHSIG:
+		if c.args[1] > maxSignal {
+			return fail(unix.EINVAL)
+		}
+		c.p.death = c.int(1)
+		return 0
+	case unix.PR_GET_PDEATHSIG:
+		var b [4]byte
+		put32(b[:], uint32(c.p.death))
+		return c.answer(c.args[1], b[:], 0)
 	case unix.PR_GET_DUMPABLE:
 		return 1
-	case unix.PR_SET_DUMPABLE, unix.PR_SET_PDEATHSIG, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_TIMERSLACK,
+	case unix.PR_SET_DUMPABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_TIMERSLACK,
 		unix.PR_SET_KEEPCAPS, unix.PR_SET_PTRACER, unix.PR_SET_THP_DISABLE, unix.PR_SET_CHILD_SUBREAPER:
 		return 0
 	case unix.PR_GET_TIMERSLACK:
@@ -243,7 +197,7 @@ func sysMembarrier(c *call) int64 {
 
 func sysYield(c *call) int64 {
 	c.p.sched.yield(c.t)
-	c.p.woke = true // ends the slice, by and large
+	c.p.fam.woke = true // ends the slice, by and large
 	return 0
 }
 

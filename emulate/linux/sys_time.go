@@ -8,20 +8,18 @@ func init() {
 	addCalls([]sysRow{
 		{nr: 228, name: "clock_gettime", args: "clock, >time", fn: sysClockGettime},
 		{nr: 229, name: "clock_getres", args: "clock, >res", fn: sysClockGetres},
-		{nr: 227, name: "clock_settime", args: "clock, <time", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 227, name: "clock_settime", args: "clock, <time", refuse: unix.EPERM},
 		{nr: 230, name: "clock_nanosleep", args: "clock, flags, <time, >left", fn: sysClockNanosleep},
 		{nr: 35, name: "nanosleep", args: "<time, >left", fn: sysNanosleep},
 		{nr: 96, name: "gettimeofday", args: ">time, >zone", fn: sysGettimeofday},
-		{nr: 164, name: "settimeofday", args: "<time, <zone", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 164, name: "settimeofday", args: "<time, <zone", refuse: unix.EPERM},
 		{nr: 201, name: "time", args: ">time", fn: sysTime},
 		{nr: 100, name: "times", args: ">tms", fn: sysTimes},
 		{nr: 98, name: "getrusage", args: "who, >usage", fn: sysGetrusage,
 			note: "user time and memory only"},
-		{nr: 159, name: "adjtimex", args: "~timex", fn: answerEPERM, note: "answers EPERM"},
+		{nr: 159, name: "adjtimex", args: "~timex", refuse: unix.EPERM},
 	})
 }
-
-func answerEPERM(*call) int64 { return fail(unix.EPERM) }
 
 func sysClockGettime(c *call) int64 {
 	ns, e := c.p.gettime(c.t, int32(c.int(0)))

@@ -16,8 +16,11 @@ type sysRow struct {
 	// args names the arguments in order. ">" stands before a pointer to memory
 	// that the kernel writes, "<" before one that it reads, "~" for both.
 	args string
-	// fn is the implementation; nil: the call isn't supported, the guest stops.
+	// fn is the implementation; nil: the call isn't supported and answers ENOSYS.
 	fn handler
+	// refuse, instead of fn, is what the call answers, whatever its arguments:
+	// as a kernel does that is configured without it.
+	refuse unix.Errno
 	// note says how the answer differs from Linux's, or why there is none.
 	note string
 	// rel gives the objects that the call releases when it is made.
@@ -54,8 +57,67 @@ func addCalls(rows []sysRow) {
 		if sysTable[r.nr].name != "" {
 			panic(fmt.Sprintf("BUG: system call %d is both %s and %s", r.nr, sysTable[r.nr].name, r.name))
 		}
+		if e := r.refuse; e != 0 {
+			r.fn = func(*call) int64 { return fail(e) }
+		}
 		sysTable[r.nr] = r
 	}
+}
+
+// A Support says how far a system call is supported.
+type Support uint8
+
+const (
+	_ Support = iota
+	Supported
+	Partly       // with what the note says missing
+	Refused      // always answers the same error, as some real kernels do
+	NotSupported // answers ENOSYS and is counted as missed
+)
+
+func (s Support) String() string {
+	switch s {
+	case Supported:
+		return "supported"
+	case Partly:
+		return "partly"
+	case Refused:
+		return "refused"
+	case NotSupported:
+		return "unsupported"
+	}
+	return "invalid"
+}
+
+// A Syscall describes a row of the table of system calls.
+type Syscall struct {
+	Nr      int
+	Name    string
+	Args    string // in order: > the kernel writes there, < reads, ~ both
+	Support Support
+	Answer  string // of a refused call: "EPERM"
+	Note    string // what is missing, or why
+}
+
+// Syscalls lists the table of system calls by number.
+func Syscalls() []Syscall {
+	var l []Syscall
+	for _, r := range sysTable {
+		if r.name == "" {
+			continue
+		}
+		s := Syscall{Nr: r.nr, Name: r.name, Args: r.args, Note: r.note, Support: Supported}
+		switch {
+		case r.refuse != 0:
+			s.Support, s.Answer = Refused, unix.ErrnoName(r.refuse)
+		case r.fn == nil:
+			s.Support, s.Answer = NotSupported, "ENOSYS"
+		case r.note != "":
+			s.Support = Partly
+		}
+		l = append(l, s)
+	}
+	return l
 }
 
 // SyscallName returns the name of system call nr, "" if there is none.
@@ -76,7 +138,7 @@ func (p *Process) syscall(t *Thread) error {
 		c.row = &sysTable[c.nr]
 	}
 	if c.row == nil || c.row.fn == nil {
-		return c.unsupported("")
+		c.row = &sysRow{nr: int(c.nr), name: SyscallName(c.nr), fn: sysUnknown}
 	}
 	var rel []Object
 	if c.row.rel != nil {
@@ -109,14 +171,14 @@ func (p *Process) finishCall(t *Thread, res int64) {
 	t.sigwait = 0
 	p.hooks.SyscallExit(t, t.call.nr, uint64(res), t.call.eff)
 	if t.call.row.pokes {
-		p.pokeFds()
+		p.fam.pokeFds()
 	}
 	p.deliver(t)
 	t.interrupted = false
 }
 
 // unsupported describes the call as one that can't be made.
-func (c *call) unsupported(why string) error {
+func (c *call) unsupported(why string) *Unsupported {
 	u := &Unsupported{
 		What:   fmt.Sprintf("system call %d", c.nr),
 		Why:    why,
@@ -131,11 +193,57 @@ func (c *call) unsupported(why string) error {
 	return u
 }
 
-// refuse ends the guest because of an argument that isn't supported.
-func (c *call) refuse(format string, args ...any) int64 {
-	c.err = c.unsupported(fmt.Sprintf(format, args...))
-	return fail(unix.ENOSYS)
+// refuse answers e because of an argument that isn't supported, or, if the
+// configuration is strict, ends the guest.
+func (c *call) refuse(e unix.Errno, format string, args ...any) int64 {
+	why := fmt.Sprintf(format, args...)
+	if c.p.cfg.Strict {
+		c.err = c.unsupported(why)
+		return fail(e)
+	}
+	what := c.unsupported(why).What
+	if why != "" {
+		what += ": " + why
+	}
+	c.p.fam.miss(what, e)
+	return fail(e)
 }
+
+// sysUnknown answers the calls that the table doesn't have or support.
+func sysUnknown(c *call) int64 {
+	why := ""
+	if c.nr < uint64(len(sysTable)) {
+		why = sysTable[c.nr].note
+	}
+	return c.refuse(unix.ENOSYS, "%s", why)
+}
+
+// A Missed is a wish of the guest's that was refused because it isn't supported.
+type Missed struct {
+	What   string // "system call 425 (io_uring_setup)"
+	Answer string // "ENOSYS"
+	N      int    // how often
+}
+
+// miss counts a wish that was refused.
+func (f *family) miss(what string, e unix.Errno) {
+	for i := range f.missed {
+		if f.missed[i].What == what {
+			f.missed[i].N++
+			return
+		}
+	}
+	if len(f.missed) < maxMissed {
+		f.missed = append(f.missed, Missed{what, unix.ErrnoName(e), 1})
+	}
+}
+
+// maxMissed bounds the list of what was refused.
+const maxMissed = 100
+
+// Missed returns what the guest was refused because it isn't supported, in the
+// order in which it first asked.
+func (p *Process) Missed() []Missed { return p.fam.missed }
 
 // fail is the result of a call that failed with e.
 func fail(e unix.Errno) int64 { return -int64(e) }

@@ -51,11 +51,11 @@ const (
 )
 
 // newThread makes a thread with empty registers. The caller starts it.
-func (p *Process) newThread() *Thread {
-	p.lastThread++
+func (p *Process) newThread(tid int) *Thread {
+	*p.lastThread++
 	t := &Thread{
-		ID:       p.lastThread,
-		TID:      p.PID + int(p.lastThread) - 1,
+		ID:       *p.lastThread,
+		TID:      tid,
 		p:        p,
 		state:    threadRunnable,
 		affinity: p.allUnits(),

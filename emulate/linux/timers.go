@@ -85,11 +85,12 @@ type fdTimer struct {
 	timer *timer
 	host  int // a descriptor of the eventfd that outlives the guest's
 	refs  int // descriptors of the guest
+	p     *Process
 }
 
-func (f *fdTimer) unref(p *Process) {
+func (f *fdTimer) unref() {
 	if f.refs--; f.refs == 0 {
-		p.dropTimer(f.timer)
+		f.p.dropTimer(f.timer)
 		unix.Close(f.host)
 	}
 }
@@ -327,12 +328,12 @@ func sysTimerfdCreate(c *call) int64 {
 	if err != nil {
 		return status(err)
 	}
-	f := &fdTimer{host: keep, refs: 1}
+	f := &fdTimer{host: keep, refs: 1, p: c.p}
 	f.timer = c.p.addTimer(clock, func(n int64) {
 		var b [8]byte
 		put64(b[:], uint64(n))
 		unix.Write(keep, b[:])
-		c.p.pokeFds()
+		c.p.fam.pokeFds()
 	})
 	return c.adopt(fd, "anon_inode:[timerfd]", c.int(1)&unix.O_CLOEXEC != 0, func(d *file) {
 		d.timer = f

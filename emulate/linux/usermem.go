@@ -19,6 +19,9 @@ func (as *AddressSpace) write(t *Thread, addr uint64, data []byte) unix.Errno {
 	if !as.writable(addr, uint64(len(data))) {
 		return unix.EFAULT
 	}
+	if t != nil && !t.p.recorded && as.hooks != t.p.hooks {
+		t = nil // borrowed memory: its owner's hooks don't know t
+	}
 	for len(data) > 0 {
 		f, stop := as.Translate(addr>>pageShift, true)
 		if stop != nil {

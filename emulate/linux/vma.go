@@ -11,7 +11,17 @@ type vma struct {
 	back       *backing // file or shared object; nil for private anonymous memory
 	off        uint64   // offset of start in back, bytes
 	name       string   // [heap], [stack]; "" otherwise
+	child      onFork
 }
+
+// onFork says what a child gets of a region.
+type onFork uint8
+
+const (
+	forkCopies onFork = iota
+	forkWipes         // zeroes (MADV_WIPEONFORK)
+	forkSkips         // nothing (MADV_DONTFORK)
+)
 
 // path is what /proc/self/maps shows for v.
 func (v *vma) path() string {
@@ -26,7 +36,7 @@ func (v *vma) offAt(a uint64) uint64 { return v.off + (a - v.start) }
 
 // follows reports whether w continues v, so that both can be one region.
 func (v *vma) follows(w *vma) bool {
-	if v.end != w.start || v.prot != w.prot || v.shared != w.shared || v.back != w.back || v.name != w.name {
+	if v.end != w.start || v.prot != w.prot || v.shared != w.shared || v.back != w.back || v.name != w.name || v.child != w.child {
 		return false
 	}
 	return v.back == nil || v.off+(v.end-v.start) == w.off

@@ -21,6 +21,10 @@ type wait struct {
 	// outside is set if something else than the guest can make fds ready, or
 	// (without fds) if the wait is for a signal.
 	outside bool
+	// solid: no signal ends the wait.
+	solid bool
+	// children: a child's end wakes the thread.
+	children bool
 	// intr is the result if a signal's handler interrupts the wait; onIntr,
 	// if set, runs first.
 	intr   int64
@@ -106,7 +110,7 @@ func (t *Thread) wake() {
 	}
 	t.unblock()
 	t.state = threadRunnable
-	t.p.woke = true
+	t.p.fam.woke = true
 	t.p.sched.woken(t)
 }
 
@@ -150,7 +154,7 @@ func (t *Thread) finish() int64 {
 
 // pendingBreak ends a wait that has just begun if a signal is there already.
 func (t *Thread) pendingBreak() int64 {
-	if !t.p.deliverable(t) {
+	if t.wait.solid || !t.p.deliverable(t) {
 		return blocked
 	}
 	return t.interrupt()
@@ -189,8 +193,8 @@ func (p *Process) expire() {
 	p.fireTimers(now)
 }
 
-// pokeFds wakes the threads that wait for descriptors that are now ready.
-func (p *Process) pokeFds() {
+// pokeOwn wakes the threads that wait for descriptors that are now ready.
+func (p *Process) pokeOwn() {
 	if p.fdWaiters == 0 {
 		return
 	}

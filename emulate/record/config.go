@@ -45,6 +45,12 @@ type Config struct {
 	Slice    int
 	Clock    string
 
+	// Children says what becomes of processes that the guest forks: "run" (also
+	// ""), unrecorded, or "forbid".
+	Children string
+	// Strict ends the recording where the guest asks for what isn't supported,
+	// instead of answering ENOSYS or the like.
+	Strict bool
 	// MemoryLimit bounds the guest's memory in bytes, 0 for the default.
 	MemoryLimit uint64
 	// HostSignals forwards this process's signals to the guest.
@@ -109,6 +115,10 @@ func (c *Config) complete() (linux.Config, error) {
 	if c.HashEvery == 0 {
 		c.HashEvery = DefaultHashEvery
 	}
+	children, err := linux.ParseChildren(c.Children)
+	if err != nil {
+		return linux.Config{}, fmt.Errorf("record: %w", err)
+	}
 	sched, err := linux.ParseSchedule(c.Schedule)
 	if err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
@@ -116,6 +126,6 @@ func (c *Config) complete() (linux.Config, error) {
 	return linux.Config{
 		Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
 		MemoryLimit: c.MemoryLimit, Dir: c.Dir, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
-		HostSignals: c.HostSignals,
+		HostSignals: c.HostSignals, Children: children, Strict: c.Strict,
 	}, nil
 }

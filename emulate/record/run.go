@@ -25,6 +25,9 @@ type Result struct {
 	Events       uint64 // orderable events
 	Bytes        int64  // of the trace
 	KeyFrames    int    // beside the threads' starts
+	// Missed is what the guest asked for and was refused because it isn't
+	// supported.
+	Missed []linux.Missed
 }
 
 // An Error says that a recording ended before the guest did. What was recorded
@@ -134,6 +137,7 @@ func (r *recorder) run(ctx context.Context, p *linux.Process) (Result, error) {
 		err = r.located(err)
 	}
 	res.Instructions, res.Events, res.KeyFrames = r.instructions, r.min, r.keyFrames
+	res.Missed = p.Missed()
 	r.summarise()
 	if d := (*linux.Deadlock)(nil); errors.As(err, &d) {
 		r.put(0, 0, &traces.Packet{Kind: traces.Mark, Name: traces.MarkDeadlock, Bytes: []byte(d.Error())})
