@@ -125,7 +125,7 @@ func (q *Process) inheritFiles(p *Process) error {
 // call, as they are when it returns 0.
 func (n *Thread) copyState(t *Thread) {
 	s, d := t.CPU, n.CPU
-	d.R, d.X, d.MXCSR, d.F = s.R, s.X, s.MXCSR, s.F
+	d.R, d.X, d.Y, d.MXCSR, d.F = s.R, s.X, s.Y, s.MXCSR, s.F
 	d.SetFlags(s.Flags())
 	d.R[11] = s.Flags()
 	d.RIP = s.RIP + 2

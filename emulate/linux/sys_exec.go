@@ -11,8 +11,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/racesim/racesim/emulate/x86"
 )
 
 func init() {
@@ -200,13 +198,11 @@ func (c *call) execHere(path, name string, argv, env []string) int64 {
 		p.kill(unix.SIGKILL)
 		return noReturn
 	}
-	d := t.CPU
-	count := d.Count
-	*d = x86.CPU{Mem: d.Mem, Env: d.Env, Blocks: d.Blocks, Win: d.Win, MXCSR: mxcsrInit}
-	d.F.Init()
+	d := p.newCPU()
+	d.Win, d.Count = t.CPU.Win, t.CPU.Count+1
 	d.SetFlags(0x202)
-	d.Count = count + 1
 	d.R[4], d.RIP = sp, img.start
+	*t.CPU = *d
 	t.sigwait, t.savedMask = 0, nil
 	p.fam.woke = true
 	p.hooks.SyscallExit(t, c.nr, 0, c.eff)

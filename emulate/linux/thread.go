@@ -60,13 +60,19 @@ func (p *Process) newThread(tid int) *Thread {
 		state:    threadRunnable,
 		affinity: p.allUnits(),
 	}
-	t.CPU = &x86.CPU{Mem: p.hooks, Env: p.hooks, Blocks: p.blocks, MXCSR: mxcsrInit}
-	t.CPU.F.Init()
+	t.CPU = p.newCPU()
 	t.call.t, t.call.p = t, p
 	t.prio = p.sched.newPriority()
 	p.threads = append(p.threads, t)
 	p.sched.place(t)
 	return t
+}
+
+// newCPU returns a processor as a program finds it.
+func (p *Process) newCPU() *x86.CPU {
+	c := &x86.CPU{Mem: p.hooks, Env: p.hooks, Blocks: p.blocks, MXCSR: mxcsrInit}
+	c.F.Init()
+	return c
 }
 
 // mxcsrInit is MXCSR when a process starts: all exceptions masked.
