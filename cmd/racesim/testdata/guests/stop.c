@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	puts("before");
 	fflush(stdout);
 	if (strcmp(argv[1], "instruction") == 0)
-		__asm__ volatile("vpaddd %ymm0, %ymm1, %ymm2");
+		__asm__ volatile("vpaddd %zmm0, %zmm1, %zmm2");
 	else if (strcmp(argv[1], "syscall") == 0)
 		syscall(9999);
 	else if (strcmp(argv[1], "fork") == 0)
