@@ -57,14 +57,20 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		if o.CheckersOnly {
 			break
 		}
+		synced := len(a.synced)
 		groups = a.group()
 		n := a.recognise(groups)
-		if n == 0 {
-			if a.predict || !a.pass.Contended {
-				break
-			}
+		if n == 0 && !a.predict && a.pass.Contended {
 			a.predict = true
-			continue
+			if !a.foresee() {
+				continue
+			}
+			a.synced = a.synced[:synced]
+			groups = a.group()
+			n = a.recognise(groups)
+		}
+		if n == 0 {
+			break
 		}
 		if round >= maxRounds {
 			a.note("synchronisation was still being recognised after %d rounds", round)
@@ -118,7 +124,9 @@ type analysis struct {
 	tree *funcs.Tree
 	pass *detect.Pass
 
-	predict bool // also races in other orders of the critical sections
+	predict bool            // also races in other orders of the critical sections
+	live    bool            // that takes a replay
+	close   map[uint64]bool // lines to be looked at access by access
 
 	sync   []races.SyncVar // recognised by experiment
 	synced []report.Race   // what they were reported for
@@ -137,11 +145,46 @@ func (a *analysis) note(format string, args ...any) {
 	a.rep.Notes = append(a.rep.Notes, s)
 }
 
-// detect runs one pass, the first one with what the checkers need.
+// maxLooks bounds how often a pass is repeated to look closer. The second look
+// leaves nothing, unless prediction asks for more.
+const maxLooks = 4
+
+// detect runs a pass, the first one with what the checkers need, and repeats it
+// as long as there are lines to look at more closely.
 func (a *analysis) detect(ctx context.Context, checks bool) error {
-	a.tree = funcs.NewTree(a.ms)
-	a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Predict: a.predict}
-	return a.pass.Run(ctx)
+	for look := 1; ; look++ {
+		a.tree = funcs.NewTree(a.ms)
+		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly,
+			Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
+		if err := a.pass.Run(ctx); err != nil {
+			return err
+		}
+		if done := !a.suspects() && (!a.predict || a.live || a.foresee()); done || look == maxLooks {
+			return nil
+		}
+	}
+}
+
+// suspects says whether the last pass left lines to be looked at more closely,
+// as the next one will.
+func (a *analysis) suspects() bool {
+	if a.close == nil {
+		a.close = map[uint64]bool{}
+	}
+	for l := range a.pass.Suspects {
+		a.close[l] = true
+	}
+	return len(a.pass.Suspects) > 0
+}
+
+// foresee adds to the last pass the races in other orders of the critical
+// sections. It returns false if another pass has to.
+func (a *analysis) foresee() bool {
+	if !a.pass.PredictAgain() {
+		a.live = true
+		return false
+	}
+	return !a.suspects()
 }
 
 // A group is all candidates of one pair of source lines on one variable.

@@ -93,6 +93,12 @@ func (d *Detector) Candidates() []*Candidate { return d.candidates.list }
 // are unordered.
 func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, v uint64, locks LocksetID) {
 	d.stats.Conflicts++
+	if (b|c.bits())&bitCoarse != 0 {
+		if d.cfg.Suspect != nil {
+			d.cfg.Suspect(a >> lineShift)
+		}
+		return
+	}
 	kind := Kind(b&bitsKind) + 1
 	reason := DataRace
 	switch {

@@ -24,6 +24,11 @@ type Config struct {
 	// they are the same variable. It is asked at conflicts only.
 	Class func(emulate.Addr) uint64
 
+	// Suspect, if set, is called with the line (address >> 6) of a conflict in
+	// which an access is Coarse: whether there is one, and of which bytes, only
+	// the single accesses can tell.
+	Suspect func(line uint64)
+
 	// Report, if set, is called when a candidate gets its first pair.
 	Report func(*Candidate)
 
@@ -112,11 +117,31 @@ func (d *Detector) Stats() Stats { return d.stats }
 // returns.
 func (d *Detector) Feed(e *Event) {
 	d.stats.Events++
-	if e.Op == OpAccess {
+	switch {
+	case e.Op != OpAccess:
+		d.other(e)
+	case e.Flags&Coarse != 0:
+		d.coarse(e)
+	default:
 		d.access(e)
-		return
 	}
-	d.other(e)
+}
+
+// coarse enters an access that stands for many of its line, as far as bytes of
+// data go.
+func (d *Detector) coarse(e *Event) {
+	t := d.thread(e.Thread)
+	base := uint64(e.Addr) &^ (lineSize - 1)
+	for a := base; a < base+lineSize; a += 8 {
+		g := d.granule(a)
+		m := uint64(0xff)
+		if g.sync != nil {
+			m &^= uint64(g.sync.mask)
+		}
+		if m != 0 {
+			d.data(t, g, a, m, m, accessBits(e)|bitCoarse, e, 0, t.locks)
+		}
+	}
 }
 
 func (d *Detector) other(e *Event) {

@@ -59,6 +59,7 @@ const (
 	Internal                         // by code of a run-time library, for its own purposes
 	Kernel                           // by a system call on the thread's behalf
 	OfLock                           // by a function that takes or gives up a lock: OpLock and OpUnlock say what it means (also OpAcquire, OpRelease)
+	Coarse                           // stands for all accesses of its kind, or reads too if it writes, to its 64-byte line until the thread synchronises
 )
 
 const flagMask = Atomic | Internal | Kernel

@@ -15,8 +15,9 @@ type PredictConfig struct {
 	// Sync are synchronisation variables: they order by what is read from
 	// them, and no race on them is reported.
 	Sync []SyncVar
-	// Class is as for a Detector.
-	Class func(emulate.Addr) uint64
+	// Class and Suspect are as for a Detector.
+	Class   func(emulate.Addr) uint64
+	Suspect func(line uint64)
 
 	// History is the number of accesses kept per granule and thread (default
 	// 8), Window the number of critical sections kept per lock and thread
@@ -142,6 +143,7 @@ type predAccess struct {
 	before   moment // without the access itself
 	locks    []heldMode
 	sections uint32
+	coarse   bool
 }
 
 // NewPredictor returns a Predictor that has seen nothing.
@@ -379,7 +381,12 @@ func (p *Predictor) access(e *Event) {
 	before := t.moment()
 	before.n--
 	v := e.Value
-	for a, end := uint64(e.Addr), uint64(e.Addr)+e.N; a < end; {
+	a, end := uint64(e.Addr), uint64(e.Addr)+e.N
+	if e.Flags&Coarse != 0 {
+		a, v = a&^(lineSize-1), 0
+		end = a + lineSize
+	}
+	for a < end {
 		next := min(a&^7+8, end)
 		p.piece(t, a, uint8(byteMask(a&7, next-a&^7)), before, e, v)
 		if v >>= 8 * (next - a) & 63; next-a == 8 {
@@ -399,6 +406,12 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 	if e.Flags&Atomic != 0 {
 		p.syncs[k] |= m
 	}
+	coarse := e.Flags&Coarse != 0
+	if coarse {
+		if m &^= p.syncs[k]; m == 0 {
+			return
+		}
+	}
 	g := p.grans[k]
 	if g == nil {
 		g = &predGranule{}
@@ -408,7 +421,7 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 		low := bits.TrailingZeros8(data)
 		x := predAccess{Access: Access{Thread: t.id, Addr: emulate.Addr(a&^7 + uint64(low)), Size: bits.Len8(data) - low,
 			Kind: e.Kind, Kernel: e.Flags&Kernel != 0, PC: e.PC, Ctx: e.Ctx, Count: e.Count, Value: v},
-			mask: data, before: before, locks: t.locks, sections: t.sections}
+			mask: data, before: before, locks: t.locks, sections: t.sections, coarse: coarse}
 		p.compare(g, &x)
 		p.keep(g, &x)
 	}
@@ -476,7 +489,7 @@ func (p *Predictor) keep(g *predGranule, x *predAccess) {
 	}
 	for i := range r.list {
 		o := &r.list[i]
-		if o.PC == x.PC && o.mask == x.mask && o.Kind == x.Kind && sameSlice(o.before.knows, x.before.knows) &&
+		if o.PC == x.PC && o.mask == x.mask && o.coarse == x.coarse && o.Kind == x.Kind && sameSlice(o.before.knows, x.before.knows) &&
 			o.sections == x.sections && len(o.locks) == len(x.locks) {
 			return
 		}
@@ -534,7 +547,7 @@ func (p *Predictor) try(first, second *predAccess) {
 	if p.cfg.Class != nil {
 		key.class = p.cfg.Class(addr)
 	}
-	if c := p.byKey[key]; c != nil {
+	if c := p.byKey[key]; c != nil && !first.coarse && !second.coarse {
 		c.Count++
 		return
 	}
@@ -543,6 +556,12 @@ func (p *Predictor) try(first, second *predAccess) {
 	}
 	p.tries[key]++
 	if !p.races(first, second) {
+		return
+	}
+	if first.coarse || second.coarse {
+		if p.cfg.Suspect != nil {
+			p.cfg.Suspect(uint64(addr) >> lineShift)
+		}
 		return
 	}
 	c := &Candidate{ID: len(p.list), Reason: Predicted, Order: ScopeUser, Count: 1, First: first.Access, Second: second.Access,

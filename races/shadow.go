@@ -9,6 +9,8 @@ import (
 // The shadow memory: pages of granules of cells.
 const (
 	granuleShift = 3 // a granule shadows 8 bytes
+	lineShift    = 6
+	lineSize     = 1 << lineShift
 	pageShift    = 12
 	pageGranules = 1 << (pageShift - granuleShift)
 	pageMask     = 1<<pageShift - 1
@@ -33,6 +35,7 @@ type cell struct {
 const (
 	bitStale  = 1 << 5 // it conflicted: the same access again must look anew
 	bitPaired = 1 << 6 // see Access.Paired
+	bitCoarse = 1 << 7 // see Coarse
 	bitsKind  = 3
 	bitRead   = uint64(Read - 1)
 )

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/racesim/racesim/hwmodel"
 )
@@ -56,6 +57,22 @@ func (t *Thread) Watch(page, mask uint64) {
 		t.win.Drop(page<<(PageShift-hwmodel.LineShift) + uint64(bits.TrailingZeros64(add)))
 	}
 }
+
+// Relax gives an observed line, which the thread has just touched, a tag: until
+// Tighten the Watcher may miss reads of it and, if write is set, writes. The
+// thread must have touched it for writing then. It serves Watchers, during the
+// execution.
+func (t *Thread) Relax(line uint64, write bool) {
+	pg := t.mem.find(line / linesPerPage)
+	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.fault != nil || t.watched.has(line) {
+		return
+	}
+	own := pg.gen == t.mem.gen
+	t.win.Allow(line, unsafe.Pointer(pg.line(line)), write && own && !t.codes.has(line/linesPerPage))
+}
+
+// Tighten ends what Relax began.
+func (t *Thread) Tighten(line uint64) { t.win.Drop(line) }
 
 // Unwatch ends what Watch began, for the lines in mask. Lines in the set given
 // to Observe stay observed.

@@ -43,9 +43,8 @@ type follower struct {
 	plain    races.Event // the last plain load
 	exchange map[uint64]bool
 
-	seen    [seenSize]seen
-	gen     uint64 // of what was seen
-	imports uint64
+	gen   uint64 // of what was synchronised
+	table *lineTable
 
 	// The place of the last access, which the next one is likely to share.
 	ctx   uint32
@@ -120,7 +119,7 @@ func (p *Pass) births() error {
 
 // add appends an event that isn't an access: something was synchronised.
 func (f *follower) add(e races.Event) {
-	f.gen++
+	f.synchronised()
 	e.Thread = f.tt.ID
 	f.b.events = append(f.b.events, e)
 }
@@ -189,13 +188,15 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 		}
 		return v
 	}
-	if kind != x86.Update && !c.Atomic() && f.seenBefore(addr, size) {
+	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
+	if kind != x86.Update && !c.Atomic() && f.readBefore(s, m) {
 		return v
 	}
 	e := f.access(c, addr, size, races.Read, v)
 	if kind != x86.Update {
 		f.flush()
 		f.loaded(&e)
+		f.look(s, &e, m)
 		f.b.events = append(f.b.events, e)
 		return v
 	}
@@ -207,45 +208,17 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 	return v
 }
 
-// A seen entry says that the bytes of mask at granule (address >> 3) were
-// loaded already since the thread last synchronised or learnt anything.
-type seen struct {
-	granule, gen uint64
-	mask         uint8
-}
-
-const seenSize = 4096
-
-// seenBefore reports whether a load adds nothing to earlier ones: same bytes,
-// no synchronisation by this thread and no import in between, so it can't be
-// ordered otherwise or read what somebody else wrote meanwhile.
-func (f *follower) seenBefore(addr uint64, size int) bool {
-	if n := f.t.Imports(); n != f.imports {
-		f.imports = n
-		f.gen++
-	}
-	if addr&7+uint64(size) > 8 {
-		return false
-	}
-	m := uint8((1<<size - 1) << (addr & 7))
-	s := &f.seen[addr>>3%seenSize]
-	if s.granule != addr>>3 || s.gen != f.gen {
-		*s = seen{addr >> 3, f.gen, m}
-		return false
-	}
-	if s.mask&m == m {
-		return true
-	}
-	s.mask |= m
-	return false
-}
-
 // Store serves x86.Watcher.
 func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
 		if f.watch != nil {
 			f.watch.access(addr, size, x86.Write)
 		}
+		return
+	}
+	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
+	plain := !c.Atomic()
+	if f.nheld == 0 && plain && f.writtenBefore(s, m) {
 		return
 	}
 	e := f.access(c, addr, size, races.Write, v)
@@ -264,7 +237,14 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		e.Kind = races.Write
 		e.Flags &^= races.Atomic
 	}
+	if plain && f.writtenBefore(s, m) {
+		return
+	}
+	f.look(s, &e, m)
 	f.b.events = append(f.b.events, e)
+	if s.sync {
+		f.synchronised() // for all that can be told here
+	}
 }
 
 func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v uint64) races.Event {
@@ -284,7 +264,7 @@ func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v 
 		}
 	}
 	if e.Flags&races.Atomic != 0 {
-		f.gen++
+		f.synchronised()
 	}
 	return e
 }

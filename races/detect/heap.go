@@ -10,7 +10,8 @@ import (
 // when the pass has run.
 //
 // What it misses: a block that one thread frees and another uses without
-// anybody else having touched the line; memory that was handed out again; what
+// anybody else having touched the line; reads of unwritten bytes in a line that
+// its thread accessed more than coarseAfter times; memory that was handed out again; what
 // lies beyond the first 16 KiB of a block; reads of bytes that a realloc kept.
 type Heap struct {
 	// Freed are accesses to freed blocks, by anybody's code but the allocator's.
@@ -250,10 +251,29 @@ const allocatorAccess races.Flags = 1 << 7
 
 // access looks at an access to a line that several threads touch.
 func (h *Heap) access(e *races.Event) {
+	if e.Flags&races.Coarse != 0 {
+		h.coarse(e)
+		return
+	}
 	for a, end := uint64(e.Addr), uint64(e.Addr)+e.N; a < end; {
 		stop := min((a|63)+1, end)
 		h.piece(e, a, stop)
 		a = stop
+	}
+}
+
+// coarse looks at what stands for many accesses to a line. A line with freed
+// bytes must be looked at more closely; what such accesses read of unwritten
+// bytes is missed.
+func (h *Heap) coarse(e *races.Event) {
+	line := uint64(e.Addr) >> lineShift
+	l := &h.page(line / linesPerPage).lines[line%linesPerPage]
+	if e.Kind != races.Read {
+		l.writer = e.Thread
+		l.unwritten = 0
+	}
+	if l.freed != 0 {
+		h.p.suspect(line)
 	}
 }
 

@@ -29,6 +29,10 @@ type Pass struct {
 	Everything bool
 	// Checks collects what checkers look at: Heap, and the ends of threads.
 	Checks bool
+	// Close are lines (address >> 6) that are looked at access by access; see
+	// Suspects. NoCoarse does that to all lines.
+	Close    map[uint64]bool
+	NoCoarse bool
 	// NoRaces leaves accesses out of the detection.
 	NoRaces bool
 	// Marks is the number of places per thread, at most, from which Seek can
@@ -44,20 +48,26 @@ type Pass struct {
 	// Contended says that two threads took the same lock. Otherwise there is
 	// nothing to predict.
 	Contended bool
-	Threads   map[emulate.ThreadID]*ThreadTrack
-	Heap      *Heap // nil without Checks
-	Lives     *Lifetimes
+	// Suspects are lines that have to be looked at more closely: what was found
+	// is right, but races in these lines may be missing.
+	Suspects map[uint64]bool
+	Threads  map[emulate.ThreadID]*ThreadTrack
+	Heap     *Heap // nil without Checks
+	Lives    *Lifetimes
 	// Cut says where the pass stopped early because the trace is incomplete.
 	Cut string
 
-	lines    *replay.LineSet
-	children map[emulate.ThreadID][]birth // by parent
-	jumps    []emulate.Addr
-	held     map[emulate.ThreadID][]emulate.Addr
-	takers   map[emulate.Addr]emulate.ThreadID // of locks: the first to take it
-	locks    map[emulate.Addr]lockRole
-	strings  map[emulate.Addr]*stringRole
-	free     sync.Pool
+	lines     *replay.LineSet
+	sync      []races.SyncVar // known beforehand, the trace's too
+	syncLines *replay.LineSet
+	log       eventLog
+	children  map[emulate.ThreadID][]birth // by parent
+	jumps     []emulate.Addr
+	held      map[emulate.ThreadID][]emulate.Addr
+	takers    map[emulate.Addr]emulate.ThreadID // of locks: the first to take it
+	locks     map[emulate.Addr]lockRole
+	strings   map[emulate.Addr]*stringRole
+	free      sync.Pool
 }
 
 // A ThreadTrack is what a pass keeps of one thread.
@@ -111,9 +121,16 @@ func (p *Pass) Run(ctx context.Context) error {
 			sync = append(sync, races.SyncVar{Addr: emulate.Addr(a.Addr), Size: int(a.N)})
 		}
 	}
-	p.Detector = races.New(races.Config{Sync: sync, Canon: p.canon()})
+	p.syncLines = p.linesOfSync()
+	p.Suspects = map[uint64]bool{}
+	canon := p.canon()
+	// A suspect would have to be looked at under all its addresses.
+	p.NoCoarse = p.NoCoarse || canon != nil
+	p.Detector = races.New(races.Config{Sync: sync, Canon: canon, Suspect: p.suspect})
+	p.sync = sync
 	if p.Predict {
-		p.Predictor = races.NewPredictor(races.PredictConfig{Sync: sync})
+		p.Predictor = races.NewPredictor(races.PredictConfig{Sync: sync, Suspect: p.suspect})
+		p.log.full = true
 	}
 	p.held = map[emulate.ThreadID][]emulate.Addr{}
 	p.takers = map[emulate.Addr]emulate.ThreadID{}
@@ -243,13 +260,38 @@ func (p *Pass) feed(e *races.Event) {
 	}
 	p.Detector.Feed(e)
 	if p.Predictor == nil {
+		p.log.add(e)
 		return
 	}
+	p.predict(e, p.Detector)
+}
+
+// predict gives an event to the predictor. blocks knows the heap as it is then.
+func (p *Pass) predict(e *races.Event, blocks *races.Detector) {
 	n := len(p.Predictor.Candidates())
 	p.Predictor.Feed(e)
 	for _, c := range p.Predictor.Candidates()[n:] {
-		c.Block = p.Detector.BlockAt(c.Addr)
+		c.Block = blocks.BlockAt(c.Addr)
 	}
+}
+
+// PredictAgain does for a pass that has run without Predict what Predict would
+// have done. It returns false if it can't, because there was too much to keep.
+func (p *Pass) PredictAgain() bool {
+	if p.log.full {
+		return false
+	}
+	p.Predictor = races.NewPredictor(races.PredictConfig{Sync: p.sync, Suspect: p.suspect})
+	blocks := races.New(races.Config{})
+	p.log.each(func(e *races.Event) {
+		switch e.Op {
+		case races.OpAlloc, races.OpFree, races.OpReset:
+			blocks.Feed(e)
+		}
+		p.predict(e, blocks)
+	})
+	p.log = eventLog{full: true}
+	return true
 }
 
 // holds notes the locks that a thread holds when it ends.
@@ -328,7 +370,7 @@ func (p *Pass) canon() func(emulate.Addr) emulate.Addr {
 // follow replays one thread and sends a batch for each of its slices.
 func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	defer close(out)
-	f := &follower{p: p, tt: tt}
+	f := &follower{p: p, tt: tt, table: newLineTable()}
 	send := func(b *batch) bool {
 		select {
 		case out <- b:
@@ -361,6 +403,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	}
 	t.CPU().Calls = f.calls
 	t.Observe(p.lines, p.lines == nil, f)
+	t.OnImport = func(_ *replay.Thread, line uint64, _ *[64]byte) { f.imported(line) }
 	t.Want = replay.Kinds(traces.SyscallEnter, traces.SyscallExit, traces.Signal, traces.Context, traces.Switch, traces.Exit)
 	total := uint64(p.Session.Last(tt.ID))
 	marks := p.Marks

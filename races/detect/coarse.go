@@ -1,0 +1,214 @@
+package detect
+
+import (
+	"math/bits"
+
+	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/races"
+	"github.com/racesim/racesim/traces"
+)
+
+// Memory that threads hand to one another is touched by several threads, and
+// by each of them, while it has it, many times. What a thread does to a byte
+// again, without having synchronised and without the line having flowed in
+// anew, tells nothing new. So a line of which a thread has read every byte goes
+// at full speed for reading until then.
+//
+// A thread that has made many accesses is said to be tired: for it, that holds
+// for writing, too (before, stores are looked at for the sake of their
+// instructions and values). And of lines that it touches most it says, in a
+// coarse event, "from now on, until this thread synchronises, it may read (or
+// write) anywhere in this line". Only if such an event conflicts with something
+// do single accesses matter: then the line is a suspect, and another pass looks
+// at it closely (Pass.Close).
+const (
+	// A thread may look at exactLooks accesses, and at one more for each
+	// exactPer instructions, before it is tired.
+	exactLooks = 250_000
+	exactPer   = 256
+	// coarseAfter is the number of accesses after which a tired thread says all
+	// of a line.
+	coarseAfter = 1 << 14
+)
+
+// A lineState is what a thread did to a line that others touch, too, since it
+// last synchronised and since the line last flowed in.
+type lineState struct {
+	line        uint64 // plus one; 0: an unused place
+	gen         uint64 // of the follower, that the rest is of
+	read, wrote uint64 // bytes
+	count       uint32 // accesses, whatever was synchronised
+	sync        bool   // it holds synchronisation variables
+	close       bool   // never coarse: it does, or is a suspect
+	relaxed     bool   // it is in lineTable.relaxed
+}
+
+const allBytes = ^uint64(0)
+
+// A lineTable has the lines of a thread: open addressing.
+type lineTable struct {
+	places  []lineState
+	shift   uint
+	n       int
+	relaxed []uint64 // lines that have tags although they are observed
+	looks   uint64   // accesses that were looked at
+	limit   uint64   // and how many the thread may have had by now
+}
+
+func newLineTable() *lineTable {
+	return &lineTable{places: make([]lineState, 1024), shift: 64 - 10}
+}
+
+func (t *lineTable) find(line uint64) *lineState {
+	last := uint64(len(t.places) - 1)
+	i := (line + 1) * 0x9E3779B97F4A7C15 >> t.shift & last
+	for {
+		p := &t.places[i]
+		if p.line == line+1 || p.line == 0 {
+			return p
+		}
+		i = (i + 1) & last
+	}
+}
+
+func (t *lineTable) grow() {
+	old := t.places
+	t.places = make([]lineState, 2*len(old))
+	t.shift = uint(64 - bits.Len(uint(len(t.places)-1)))
+	for i := range old {
+		if old[i].line != 0 {
+			*t.find(old[i].line - 1) = old[i]
+		}
+	}
+}
+
+// state returns what is known of a line, made if need be.
+func (f *follower) state(line uint64) *lineState {
+	t := f.table
+	s := t.find(line)
+	if s.line == 0 {
+		if t.n++; t.n > len(t.places)/2 {
+			t.grow()
+			s = t.find(line)
+		}
+		sync := f.p.syncLines.Has(line)
+		*s = lineState{line: line + 1, sync: sync, close: sync || f.p.Close[line] || f.p.NoCoarse}
+	}
+	if s.gen != f.gen {
+		s.gen, s.read, s.wrote = f.gen, 0, 0
+	}
+	return s
+}
+
+// imported forgets what the thread did to a line: others have written it.
+func (f *follower) imported(line uint64) {
+	if s := f.table.find(line); s.line != 0 {
+		s.read, s.wrote, s.count = 0, 0, 0
+	}
+}
+
+// synchronised ends what accesses before say of those from now on.
+func (f *follower) synchronised() {
+	f.gen++
+	t := f.table
+	for _, l := range t.relaxed {
+		f.t.Tighten(l)
+		t.find(l).relaxed = false
+	}
+	t.relaxed = t.relaxed[:0]
+}
+
+// tired says whether the thread has made many accesses to such lines.
+func (f *follower) tired() bool {
+	t := f.table
+	if t.looks < t.limit {
+		return false
+	}
+	t.limit = exactLooks + uint64(f.t.Count())/exactPer
+	return t.looks >= t.limit
+}
+
+// readBefore reports whether a load of the bytes m adds nothing.
+func (f *follower) readBefore(s *lineState, m uint64) bool {
+	if s.read&m != m {
+		return false
+	}
+	f.table.looks++
+	if s.read == allBytes {
+		f.relax(s)
+	}
+	return true
+}
+
+// writtenBefore reports whether a store to the bytes m adds nothing.
+func (f *follower) writtenBefore(s *lineState, m uint64) bool {
+	if s.wrote&m != m || s.sync || !f.tired() {
+		return false
+	}
+	f.table.looks++
+	if s.wrote == allBytes {
+		f.relax(s)
+	}
+	return true
+}
+
+// relax gives a line the speed that what is known of it allows.
+func (f *follower) relax(s *lineState) {
+	if s.sync {
+		return
+	}
+	f.t.Relax(s.line-1, s.wrote == allBytes && f.tired())
+	if !s.relaxed {
+		s.relaxed = true
+		f.table.relaxed = append(f.table.relaxed, s.line-1)
+	}
+}
+
+// look notes that e, an access to the bytes m of s's line, is looked at, and
+// makes it stand for the whole line if there were too many of them.
+func (f *follower) look(s *lineState, e *races.Event, m uint64) {
+	const others = races.Atomic | races.Internal | races.Kernel | races.OfLock | allocatorAccess
+	f.table.looks++
+	s.count++
+	if e.Flags&others != 0 || s.gen != f.gen {
+		return
+	}
+	if s.count >= coarseAfter && !s.close && f.tired() {
+		m = allBytes
+		e.Flags |= races.Coarse
+		if e.Kind == races.Update {
+			e.Kind = races.Write
+		}
+	}
+	if e.Kind == races.Read {
+		s.read |= m
+	} else {
+		s.wrote |= m
+	}
+}
+
+// bytesOf returns a bit for each of size bytes at addr in their line.
+func bytesOf(addr uint64, size int) uint64 {
+	return (allBytes >> (64 - size)) << (addr & (1<<lineShift - 1))
+}
+
+// suspect notes that a line must be looked at access by access, as it isn't.
+func (p *Pass) suspect(line uint64) { p.Suspects[line] = true }
+
+// linesOfSync returns the lines that hold synchronisation variables.
+func (p *Pass) linesOfSync() *replay.LineSet {
+	var r []traces.LineRange
+	add := func(addr, n uint64) {
+		if n == 0 {
+			n = 1
+		}
+		r = append(r, traces.LineRange{First: addr >> lineShift, N: (addr+n-1)>>lineShift - addr>>lineShift + 1})
+	}
+	for _, a := range p.Session.Atomics() {
+		add(a.Addr, a.N)
+	}
+	for i := range p.Sync {
+		add(uint64(p.Sync[i].Addr), uint64(p.Sync[i].Size))
+	}
+	return replay.NewLineSet(r)
+}
