@@ -54,15 +54,13 @@ type Predictor struct {
 	now     uint64 // events so far: the recorded order of critical sections
 	threads map[emulate.ThreadID]*predThread
 	slots   []*predThread
-	grans   map[uint64]*predGranule
+	pages   map[uint64]*predPage
+	near    [64]*predPage // the last ones asked for, by the low bits
 	locks   map[emulate.Addr]*predLock
 	// contended are the locks that two threads took: others ask for nothing.
 	contended []*predLock
 	objects   map[Object]clock
-	ignored   map[uint64]uint8 // by granule: bytes of locks
-	syncs     map[uint64]uint8 // by granule: bytes of synchronisation variables
-	exits     map[uint64]bool  // granules with words that the kernel cleared when a thread ended
-	full      bool             // more threads than MaxThreads
+	full      bool // more threads than MaxThreads
 	tries     map[candidateKey]int
 
 	byKey map[candidateKey]*Candidate
@@ -122,8 +120,17 @@ type section struct {
 
 // A predGranule is the history of 8 bytes.
 type predGranule struct {
-	writes []predWrite // the last write to each byte
-	rings  []predRing
+	writes  []predWrite // the last write to each byte
+	rings   []predRing
+	ignored uint8 // bytes of locks
+	syncs   uint8 // bytes of synchronisation variables
+	exit    bool  // it holds a word that the kernel cleared when a thread ended
+}
+
+// A predPage is the history of a page.
+type predPage struct {
+	num  uint64
+	gran [pageGranules]predGranule
 }
 
 type predWrite struct {
@@ -157,23 +164,38 @@ func NewPredictor(cfg PredictConfig) *Predictor {
 	def(&cfg.Window, 1024)
 	def(&cfg.MaxTries, 256)
 	def(&cfg.MaxThreads, 256)
-	p := &Predictor{cfg: cfg, threads: map[emulate.ThreadID]*predThread{}, grans: map[uint64]*predGranule{},
+	p := &Predictor{cfg: cfg, threads: map[emulate.ThreadID]*predThread{}, pages: map[uint64]*predPage{},
 		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
-		ignored: map[uint64]uint8{}, syncs: map[uint64]uint8{}, exits: map[uint64]bool{},
 		tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
 	for _, v := range cfg.Locks {
-		markBytes(p.ignored, uint64(v.Addr), uint64(max(v.Size, 1)))
+		p.markBytes(&v, func(g *predGranule, m uint8) { g.ignored |= m })
 	}
 	for _, v := range cfg.Sync {
-		markBytes(p.syncs, uint64(v.Addr), uint64(max(v.Size, 1)))
+		p.markBytes(&v, func(g *predGranule, m uint8) { g.syncs |= m })
 	}
 	return p
 }
 
-func markBytes(m map[uint64]uint8, a, n uint64) {
-	for end := a + n; a < end; a = a&^7 + 8 {
-		m[a>>granuleShift] |= uint8(byteMask(a&7, min(end-a&^7, 8)))
+func (p *Predictor) markBytes(v *SyncVar, mark func(g *predGranule, m uint8)) {
+	a := uint64(v.Addr)
+	for end := a + uint64(max(v.Size, 1)); a < end; a = a&^7 + 8 {
+		mark(p.granule(a), uint8(byteMask(a&7, min(end-a&^7, 8))))
 	}
+}
+
+// granule returns the history of the 8 bytes around a, made if need be.
+func (p *Predictor) granule(a uint64) *predGranule {
+	num := a >> pageShift
+	near := &p.near[num%uint64(len(p.near))]
+	pg := *near
+	if pg == nil || pg.num != num {
+		if pg = p.pages[num]; pg == nil {
+			pg = &predPage{num: num}
+			p.pages[num] = pg
+		}
+		*near = pg
+	}
+	return &pg.gran[a>>granuleShift%pageGranules]
 }
 
 // Candidates lists what was found, in the order of discovery; their Reason is
@@ -214,7 +236,7 @@ func (p *Predictor) Feed(e *Event) {
 	case OpThreadExit:
 		p.post(p.thread(e.Thread), Object{ObjThread, uint64(e.Thread)})
 		if e.Addr != 0 {
-			p.exits[uint64(e.Addr)>>granuleShift] = true
+			p.granule(uint64(e.Addr)).exit = true
 			p.depend(p.thread(e.Thread), &Event{Kind: Write, Addr: e.Addr, N: 4})
 		}
 	case OpJoin:
@@ -234,7 +256,7 @@ func (p *Predictor) Full() bool { return p.full }
 
 // ofLock says whether the futex of e is part of a lock.
 func (p *Predictor) ofLock(e *Event) bool {
-	return e.Flags&OfLock != 0 || e.Object == ObjFutex && p.ignored[e.Value>>granuleShift]&(1<<(e.Value&7)) != 0
+	return e.Flags&OfLock != 0 || e.Object == ObjFutex && p.granule(e.Value).ignored&(1<<(e.Value&7)) != 0
 }
 
 func (p *Predictor) thread(id emulate.ThreadID) *predThread {
@@ -304,16 +326,28 @@ func (p *Predictor) forget(a, n uint64) {
 		}
 	}
 	first, last := a>>granuleShift, (a+n-1)>>granuleShift
-	if last-first >= uint64(len(p.grans)) {
-		for g := range p.grans {
-			if g >= first && g <= last {
-				delete(p.grans, g)
-			}
+	if last/pageGranules-first/pageGranules >= uint64(len(p.pages)) {
+		for _, pg := range p.pages {
+			pg.forget(first, last)
 		}
 		return
 	}
-	for g := first; g <= last; g++ {
-		delete(p.grans, g)
+	for num := first / pageGranules; num <= last/pageGranules; num++ {
+		if pg := p.pages[num]; pg != nil {
+			pg.forget(first, last)
+		}
+	}
+}
+
+// forget ends the history of the granules from first to last, as far as they
+// are in the page.
+func (pg *predPage) forget(first, last uint64) {
+	base := pg.num * pageGranules
+	if last < base || first >= base+pageGranules {
+		return
+	}
+	for i := max(first, base) - base; i <= min(last, base+pageGranules-1)-base; i++ {
+		pg.gran[i].writes, pg.gran[i].rings = nil, nil
 	}
 }
 
@@ -398,26 +432,21 @@ func (p *Predictor) access(e *Event) {
 
 // piece handles what an access does to the bytes m of a's granule.
 func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Event, v uint64) {
-	k := a >> granuleShift
-	m &^= p.ignored[k]
+	g := p.granule(a)
+	m &^= g.ignored
 	if m == 0 {
 		return
 	}
 	if e.Flags&Atomic != 0 {
-		p.syncs[k] |= m
+		g.syncs |= m
 	}
 	coarse := e.Flags&Coarse != 0
 	if coarse {
-		if m &^= p.syncs[k]; m == 0 {
+		if m &^= g.syncs; m == 0 {
 			return
 		}
 	}
-	g := p.grans[k]
-	if g == nil {
-		g = &predGranule{}
-		p.grans[k] = g
-	}
-	if data := m &^ p.syncs[k]; data != 0 {
+	if data := m &^ g.syncs; data != 0 {
 		low := bits.TrailingZeros8(data)
 		x := predAccess{Access: Access{Thread: t.id, Addr: emulate.Addr(a&^7 + uint64(low)), Size: bits.Len8(data) - low,
 			Kind: e.Kind, Kernel: e.Flags&Kernel != 0, PC: e.PC, Ctx: e.Ctx, Count: e.Count, Value: v},
@@ -453,7 +482,7 @@ func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
 // that synchronise, what is read is why the caller goes on. Elsewhere that is
 // so only for the words by which the kernel says that a thread has ended.
 func (p *Predictor) inside(e *Event) {
-	if e.Scope == ScopeUser || p.exits[uint64(e.Addr)>>granuleShift] {
+	if e.Scope == ScopeUser || p.granule(uint64(e.Addr)).exit {
 		p.depend(p.thread(e.Thread), e)
 	}
 }
@@ -463,13 +492,8 @@ func (p *Predictor) depend(t *predThread, e *Event) {
 	t.n++
 	for a, end := uint64(e.Addr), uint64(e.Addr)+e.N; a < end; {
 		next := min(a&^7+8, end)
-		k := a >> granuleShift
-		g := p.grans[k]
-		if g == nil {
-			g = &predGranule{}
-			p.grans[k] = g
-		}
-		p.through(t, g, uint8(byteMask(a&7, next-a&^7))&^p.ignored[k], e.Kind)
+		g := p.granule(a)
+		p.through(t, g, uint8(byteMask(a&7, next-a&^7))&^g.ignored, e.Kind)
 		a = next
 	}
 }
@@ -516,12 +540,17 @@ func (p *Predictor) compare(g *predGranule, x *predAccess) {
 		}
 		for j := range r.list {
 			o := &r.list[j]
-			if o.mask&x.mask == 0 || o.Kind == Read && x.Kind == Read || shareLock(o.locks, x.locks) {
+			if o.mask&x.mask == 0 || o.Kind == Read && x.Kind == Read || x.before.dependsOn(o) || shareLock(o.locks, x.locks) {
 				continue
 			}
 			p.try(o, x)
 		}
 	}
+}
+
+// dependsOn says whether an access by another thread is in what m depends on.
+func (m *moment) dependsOn(a *predAccess) bool {
+	return a.before.slot < len(m.knows) && m.knows[a.before.slot] > a.before.n
 }
 
 // shareLock says whether a common lock keeps two accesses apart.
