@@ -132,6 +132,8 @@ type analysis struct {
 	synced []report.Race   // what they were reported for
 	rank   map[emulate.ThreadID][]sliceStart
 
+	rt *runtimeData
+
 	knowledge
 }
 

@@ -258,10 +258,18 @@ func (g *group) predicted() bool {
 	return true
 }
 
+// judging is a race with what is known about it so far.
+type judging struct {
+	r    *report.Race
+	ev   classify.Evidence
+	open []open // differences to be followed
+}
+
 // judge experiments with a race and gives its verdict.
 func (a *analysis) judge(g *group) report.Race {
 	r := a.race(g)
-	var ev classify.Evidence
+	j := &judging{r: &r}
+	ev := &j.ev
 	for _, c := range g.cands {
 		if c.Reason == races.FreeRace {
 			ev.Freed = true
@@ -269,7 +277,7 @@ func (a *analysis) judge(g *group) report.Race {
 	}
 	experiment := func(ps []races.Pair) {
 		for i := 0; i < len(ps) && !ev.Freed && ev.NotSerialisable == 0; i++ {
-			a.pair(&r, &ev, &ps[i])
+			a.pair(j, &ps[i])
 		}
 	}
 	pairs := g.pairs()
@@ -277,7 +285,10 @@ func (a *analysis) judge(g *group) report.Race {
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		experiment(a.earlier(&pairs[0]))
 	}
-	v, c, why := classify.Judge(ev)
+	if !ev.Freed && ev.NotSerialisable == 0 {
+		a.follow(j)
+	}
+	v, c, why := classify.Judge(*ev)
 	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
 	return r
 }
@@ -352,7 +363,7 @@ func (a *analysis) firstLike(x *races.Access) (races.Access, bool) {
 }
 
 // pair experiments with one dynamic pair of accesses.
-func (a *analysis) pair(r *report.Race, ev *classify.Evidence, p *races.Pair) {
+func (a *analysis) pair(j *judging, p *races.Pair) {
 	pa, errA := loadsub.Places(a.pass, a.ms, p.First.Thread, p.First.Count, maxPlaces)
 	pb, errB := loadsub.Places(a.pass, a.ms, p.Second.Thread, p.Second.Count, maxPlaces)
 	if errA != nil || errB != nil {
@@ -360,16 +371,16 @@ func (a *analysis) pair(r *report.Race, ev *classify.Evidence, p *races.Pair) {
 		if err == nil {
 			err = errB
 		}
-		ev.SerialFailed = err.Error()
+		j.ev.SerialFailed = err.Error()
 		return
 	}
 	for level := 0; level < max(len(pa), len(pb)); level++ {
 		qa, qb := &pa[min(level, len(pa)-1)], &pb[min(level, len(pb)-1)]
-		s := a.places(r, ev, p, qa, qb, level == 0)
+		s := a.places(j, p, qa, qb, level == 0)
 		if s != nil && s.Err != "" && (qa.Whole != nil || qb.Whole != nil) {
 			// An iteration may end with a lock held that the other needs, or
 			// need one that the iteration before took.
-			s = a.places(r, ev, p, orWhole(qa), orWhole(qb), false)
+			s = a.places(j, p, orWhole(qa), orWhole(qb), false)
 		}
 		if s != nil && s.Odd > 0 {
 			return
@@ -386,19 +397,19 @@ func orWhole(q *loadsub.Place) *loadsub.Place {
 
 // places experiments with the sections of two places; nil if one can't be
 // captured.
-func (a *analysis) places(r *report.Race, ev *classify.Evidence, p *races.Pair, qa, qb *loadsub.Place, trials bool) *loadsub.Serial {
+func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, trials bool) *loadsub.Serial {
 	sa, errA := a.capture(p.First.Thread, *qa)
 	sb, errB := a.capture(p.Second.Thread, *qb)
 	if errA != nil || errB != nil {
-		ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
+		j.ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
 		return nil
 	}
 	if trials {
-		a.trials(r, ev, sa, &p.First, &p.Second, qa)
-		a.trials(r, ev, sb, &p.Second, &p.First, qb)
+		a.trials(j, sa, &p.First, &p.Second, qa)
+		a.trials(j, sb, &p.Second, &p.First, qb)
 	}
 	s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), MaxRuns: a.o.MaxRuns})
-	a.serial(r, ev, s, qa, qb)
+	a.serial(j, s, qa, qb)
 	return s
 }
 
@@ -413,7 +424,8 @@ func racy(p *races.Pair) []overlay.Span {
 }
 
 // serial adds what the interleavings showed to report and evidence.
-func (a *analysis) serial(r *report.Race, ev *classify.Evidence, s *loadsub.Serial, qa, qb *loadsub.Place) {
+func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) {
+	r, ev := j.r, &j.ev
 	if s.Err != "" {
 		if ev.Interleavings == 0 {
 			ev.SerialFailed = s.Err
@@ -424,13 +436,27 @@ func (a *analysis) serial(r *report.Race, ev *classify.Evidence, s *loadsub.Seri
 	ev.NotSerialisable += s.Odd
 	ev.OrdersDiffer = ev.OrdersDiffer || s.OrdersDiffer
 	ev.Guarded = ev.Guarded || s.Waits
+	if o := s.Public; o != nil && ev.Public == "" {
+		ev.Public = fmt.Sprintf("%s is %s or %s", o.Name, o.Want, o.Got)
+	}
 	ev.RecordedOdd = ev.RecordedOdd || s.RecordedOdd
 	x := report.Experiment{Function: qa.String() + " against " + qb.String(), Mode: "simulate", Source: "interleaving", Outcome: "same"}
 	if s.OrdersDiffer {
 		x.Outcome = "different"
 		x.Detail = fmt.Sprintf("%d interleavings, each like one of the two serial orders, which differ", s.Runs)
+		if o := s.Public; o != nil {
+			x.Outputs = append(x.Outputs, report.Output{Name: o.Name, Recorded: o.Want, Reemulated: o.Got})
+		}
 	} else {
 		x.Detail = fmt.Sprintf("%d interleavings and both serial orders end alike", s.Runs)
+	}
+	if s.Unreached {
+		x.Detail = "in neither order does a section come to the racing access: that it did follows from another race"
+	}
+	if s.RecordedOdd && s.Odd == 0 {
+		ev.NotSerialWhat = s.What
+		x.Outcome = "not-serialisable"
+		x.Detail = join([]string{"what was recorded is like neither order", x.Detail})
 	}
 	if s.Odd > 0 {
 		ev.NotSerialWhat = s.What

@@ -24,7 +24,7 @@ const maxAgain = 2
 
 // trials replaces one side's racing load, and then other loads of the same
 // bytes in the same section that flow into an output.
-func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Section, side, other *races.Access, q *loadsub.Place) {
+func (a *analysis) trials(j *judging, s *overlay.Section, side, other *races.Access, q *loadsub.Place) {
 	if !reads(side) || !s.Complete {
 		return
 	}
@@ -57,11 +57,14 @@ func (a *analysis) trials(r *report.Race, ev *classify.Evidence, s *overlay.Sect
 		done = append(done, b.all(l.Index, &at, loadsub.Choices{})...)
 	}
 	for _, d := range done {
-		r.Experiments = append(r.Experiments, d.shown)
+		j.r.Experiments = append(j.r.Experiments, d.shown)
 		switch d.Replacement.Source {
 		case loadsub.FromEntry, loadsub.FromOwnStore, loadsub.FromOther:
 			// Only these can come about by the order of the two threads.
-			ev.Trials = append(ev.Trials, d.evidence())
+			j.ev.Trials = append(j.ev.Trials, d.evidence())
+			if d.Outcome == "different" || d.Outcome == "diverged" {
+				j.open = append(j.open, open{trial: d, q: q, shown: len(j.r.Experiments) - 1})
+			}
 		}
 	}
 }
@@ -109,6 +112,7 @@ type bench struct {
 // A trial is one re-emulation and what was made of it.
 type trial struct {
 	*loadsub.Trial
+	bench   *bench
 	opinion classify.Opinion
 	before  classify.Opinion
 	shown   report.Experiment
@@ -154,7 +158,7 @@ func (b *bench) all(i int, at *report.Frame, c loadsub.Choices) []*trial {
 
 // try replaces one load.
 func (b *bench) try(i int, at *report.Frame, rep loadsub.Replacement) *trial {
-	t := &trial{Trial: loadsub.Try(b.s, i, rep, b.ref, b.opt), before: b.before}
+	t := &trial{bench: b, Trial: loadsub.Try(b.s, i, rep, b.ref, b.opt), before: b.before}
 	if e := &t.Result.Ends[0]; e.Outcome == overlay.Done {
 		t.opinion = b.norm.judge(b.a.outcome(b.s, t.Result, &t.Load, rep.Value))
 	} else {

@@ -2,7 +2,9 @@ package racesim
 
 import (
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/loadsub"
 	"github.com/racesim/racesim/races/detect"
 )
@@ -13,7 +15,72 @@ const maxOthers = 16
 // world is the recording as it was when a thread executed an instruction.
 func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
-	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal}
+	rt := a.runtime()
+	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal,
+		Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, StreamList: rt.list, Streams: rt.streams}
+}
+
+// A runtimeData is what experiments need to know of the C library.
+type runtimeData struct {
+	jumps   []uint64 // allocator functions that are jumped to
+	list    uint64   // the word that begins the list of streams; 0: unknown
+	streams []uint64 // stdin, stdout, stderr
+}
+
+func (a *analysis) runtime() *runtimeData {
+	if a.rt != nil {
+		return a.rt
+	}
+	rt := &runtimeData{}
+	for _, pc := range a.tree.JumpTargets(nil) {
+		rt.jumps = append(rt.jumps, uint64(pc))
+	}
+	if at, ok := a.ms.DataNamed("_IO_list_all"); ok {
+		rt.list = uint64(at)
+	}
+	for _, name := range []string{"_IO_2_1_stdin_", "_IO_2_1_stdout_", "_IO_2_1_stderr_"} {
+		if at, ok := a.ms.DataNamed(name); ok {
+			rt.streams = append(rt.streams, uint64(at))
+		}
+	}
+	a.rt = rt
+	return rt
+}
+
+// heapCall says what an allocator's function does, by its entry.
+func (a *analysis) heapCall(target uint64) overlay.HeapCall {
+	f := a.ms.FuncAt(emulate.Addr(target))
+	r, ok := a.ms.Runtime(f)
+	if !ok || uint64(f.Entry) != target {
+		return 0
+	}
+	switch r.Alloc {
+	case funcs.RoleMalloc, funcs.RoleNew, funcs.RoleNewArray:
+		return overlay.HeapAlloc
+	case funcs.RoleCalloc:
+		return overlay.HeapAllocN
+	case funcs.RoleRealloc:
+		return overlay.HeapRealloc
+	case funcs.RoleReallocArray:
+		return overlay.HeapReallocN
+	case funcs.RoleMemalign:
+		return overlay.HeapAligned
+	case funcs.RolePosixMemalign:
+		return overlay.HeapOut
+	}
+	if r.Alloc.Frees() {
+		return overlay.HeapFree
+	}
+	return 0
+}
+
+// blockSize returns how large the block that begins at an address is, or was
+// when it was there.
+func (a *analysis) blockSize(addr uint64) uint64 {
+	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 && uint64(b.Addr) == addr {
+		return b.Size
+	}
+	return 0
 }
 
 // An elsewhere tells what all threads together know of memory at an instant.

@@ -1,6 +1,7 @@
 package loadsub
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -21,20 +22,28 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 		out = append(out, o)
 		return len(out) >= limit
 	}
-	for i := range secs {
+	for _, i := range byEnd(want, got) {
 		w, g := &want.Ends[i], &got.Ends[i]
 		if w.Outcome != g.Outcome {
 			if add(Output{Name: fmt.Sprintf("the end of thread %d", secs[i].Thread), Want: endText(w), Got: endText(g)}) {
 				return out
 			}
 		}
+	}
+	for i := range secs {
+		w, g := &want.Ends[i], &got.Ends[i]
 		for k := 0; k < max(len(w.Calls), len(g.Calls)); k++ {
 			wc, gc := callText(w.Calls, k), callText(g.Calls, k)
 			if wc != gc {
-				if add(Output{Name: fmt.Sprintf("system call %d of thread %d", k+1, secs[i].Thread), Want: wc, Got: gc}) {
+				if add(Output{Name: fmt.Sprintf("system call %d of thread %d", k+1, secs[i].Thread), Want: wc, Got: gc, Public: true}) {
 					return out
 				}
 				break
+			}
+		}
+		for _, o := range textDiff(int(secs[i].Thread), w.Texts, g.Texts) {
+			if add(o) {
+				return out
 			}
 		}
 	}
@@ -105,6 +114,25 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 		}
 	}
 	return out
+}
+
+// byEnd lists the participants, those first that crash: others wait for them.
+func byEnd(results ...*overlay.Result) []int {
+	var crashed, others []int
+	for i := range results[0].Ends {
+		n := 0
+		for _, r := range results {
+			if r.Ends[i].Outcome == overlay.Crashed {
+				n++
+			}
+		}
+		if n > 0 {
+			crashed = append(crashed, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return append(crashed, others...)
 }
 
 // Outlives reports whether a byte that a section wrote is an output of it.
@@ -215,4 +243,55 @@ func callText(calls []overlay.Call, k int) string {
 		return fmt.Sprintf("%d(%d, %q)", c.NR, c.Args[0], d)
 	}
 	return fmt.Sprintf("%d(%#x, %#x, %#x)", c.NR, c.Args[0], c.Args[1], c.Args[2])
+}
+
+// textDiff compares what a participant put into the buffers of streams.
+func textDiff(thread int, want, got []overlay.Text) []Output {
+	var out []Output
+	for i, k := 0, 0; i < len(want) || k < len(got); {
+		var w, g overlay.Text
+		switch {
+		case k == len(got) || i < len(want) && want[i].FD < got[k].FD:
+			w = want[i]
+			g.FD = w.FD
+			i++
+		case i == len(want) || got[k].FD < want[i].FD:
+			g = got[k]
+			w.FD = g.FD
+			k++
+		default:
+			w, g = want[i], got[k]
+			i++
+			k++
+		}
+		if !bytes.Equal(w.Data, g.Data) {
+			at := 0
+			for at < len(w.Data) && at < len(g.Data) && w.Data[at] == g.Data[at] {
+				at++
+			}
+			out = append(out, Output{Name: fmt.Sprintf("what thread %d writes to descriptor %d", thread, w.FD), Want: textText(w, at), Got: textText(g, at), Public: true})
+		}
+	}
+	return out
+}
+
+// Bounds of the text that is shown, in bytes.
+const (
+	maxQuoted = 40
+	before    = 12 // of what is the same
+)
+
+// textText quotes a text, from shortly before place at.
+func textText(t overlay.Text, at int) string {
+	if len(t.Data) == 0 {
+		return "nothing"
+	}
+	d, head, tail := t.Data, "", ""
+	if at = min(at, len(d)); at > before+len("…") {
+		d, head = d[at-before:], "…"
+	}
+	if len(d) > maxQuoted {
+		d, tail = d[:maxQuoted], "…"
+	}
+	return head + fmt.Sprintf("%q", d) + tail
 }

@@ -1,9 +1,7 @@
 package loadsub
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
@@ -30,10 +28,16 @@ type Serial struct {
 	Failed       int // interleavings without a comparable end
 	Skipped      int // interleavings that the budget left out
 	OrdersDiffer bool
-	RecordedOdd  bool // what was recorded is like neither serial order
-	What         string
-	FirstOdd     *Schedule
-	Outputs      []Output // of the first odd interleaving, against the nearer serial order
+	// Public is something that the world sees and that the order of the two
+	// decides; nil: nothing.
+	Public      *Output
+	RecordedOdd bool // what was recorded is like neither serial order
+	What        string
+	FirstOdd    *Schedule
+	Outputs     []Output // of the first odd interleaving, against the nearer serial order
+	// Unreached: in neither order does a section come to a racing access. That
+	// it did in the recording follows from another race.
+	Unreached bool
 	// Err says why there is no comparison at all.
 	Err string
 	// Waits: a section waited for the other in a serial order.
@@ -77,6 +81,8 @@ type Output struct {
 	Addr uint64 // 0: not in memory
 	Want string // in the execution compared with
 	Got  string
+	// Public: the world outside of the program sees it.
+	Public bool
 }
 
 // Serialise executes the pair in both orders and in interleavings.
@@ -113,7 +119,11 @@ func Serialise(p Pair) *Serial {
 	if okBA {
 		ref = append(ref, ba)
 	}
-	s.OrdersDiffer = okAB != okBA || len(p.diff(ab, ba, 1)) > 0
+	between := p.diff(ab, ba, maxPublic)
+	s.OrdersDiffer = okAB != okBA || len(between) > 0
+	if okAB && okBA {
+		s.Public = Public(between)
+	}
 	for _, r := range []*overlay.Result{ab, ba} {
 		for _, e := range r.Ends {
 			s.Waits = s.Waits || e.Waited || e.Outcome == overlay.Spun
@@ -134,9 +144,25 @@ func Serialise(p Pair) *Serial {
 	return s
 }
 
+// maxPublic bounds the differences among which one is looked for that the world
+// sees.
+const maxPublic = 64
+
+// Public returns the first output that the world outside of the program sees,
+// nil if there is none.
+func Public(os []Output) *Output {
+	for i := range os {
+		if os[i].Public {
+			return &os[i]
+		}
+	}
+	return nil
+}
+
 // tries executes interleavings and compares them with the serial orders.
 func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
+	s.Unreached = hits == [2]int{}
 	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
 		r := p.interleave(pre, sch)
 		if r == nil {
@@ -252,94 +278,6 @@ func ends(n int) []Point {
 	return out
 }
 
-// preStates lists what the bytes that both sections touch may have held before
-// either changed them, most plausible first. A state in which both are about to
-// begin need not have existed: the thread of the one that began to use a byte
-// later went on while the other was under way already.
-//
-// The first is the state when the later one began, with what the earlier one
-// had written undone. In the second nothing is undone that others changed
-// afterwards, as is right for a lock that the earlier one waited for. The third
-// is what the earlier one found.
-func (p Pair) preStates() []map[uint64]byte {
-	secs := []*overlay.Section{p.A, p.B}
-	type first struct {
-		at emulate.Count
-		b  byte
-	}
-	touched := [2]map[uint64]first{{}, {}}
-	wrote := map[uint64]bool{}
-	for side, sec := range secs {
-		for i := range sec.Accesses {
-			a := &sec.Accesses[i]
-			for k := uint64(0); k < uint64(a.Size); k++ {
-				addr := p.World.canon(a.Addr + k)
-				if _, ok := touched[side][addr]; !ok {
-					touched[side][addr] = first{a.At, byte(a.Pre >> (8 * k))}
-				}
-				if a.Writes() {
-					wrote[addr] = true
-				}
-			}
-		}
-	}
-	type state struct {
-		early   int     // the side that touched it first
-		until   first   // of the other side
-		found   [3]byte // by kind of pre-state
-		written bool    // by the early side, before the other one touched it
-		cur     byte    // what the early side left there
-	}
-	shared := map[uint64]*state{}
-	for addr, fa := range touched[0] {
-		fb, both := touched[1][addr]
-		if !both || !wrote[addr] {
-			continue
-		}
-		if p.Order(p.A.Thread, fa.at, p.B.Thread, fb.at) {
-			shared[addr] = &state{early: 0, until: fb, cur: fa.b, found: [3]byte{fa.b, fa.b, fa.b}}
-		} else {
-			shared[addr] = &state{early: 1, until: fa, cur: fb.b, found: [3]byte{fb.b, fb.b, fb.b}}
-		}
-	}
-	for side, sec := range secs {
-		for i := range sec.Accesses {
-			a := &sec.Accesses[i]
-			for k := uint64(0); k < uint64(a.Size); k++ {
-				x := shared[p.World.canon(a.Addr+k)]
-				if x == nil || x.early != side || !p.Order(sec.Thread, a.At, secs[1-side].Thread, x.until.at) {
-					continue
-				}
-				b := byte(a.Pre >> (8 * k))
-				if !x.written {
-					x.found[0] = b
-				}
-				if b != x.cur {
-					x.found[1] = b
-				}
-				x.cur = byte(a.Value >> (8 * k))
-				x.written = x.written || a.Writes()
-			}
-		}
-	}
-	out := make([]map[uint64]byte, 3)
-	for i := range out {
-		out[i] = make(map[uint64]byte, len(shared))
-	}
-	for addr, x := range shared {
-		if !x.written {
-			x.found[0] = x.until.b
-		}
-		if x.until.b != x.cur {
-			x.found[1] = x.until.b
-		}
-		for i := range out {
-			out[i][addr] = x.found[i]
-		}
-	}
-	return out
-}
-
 func (p Pair) start(pre map[uint64]byte) *overlay.Run { return p.startOf(pre, p.A, p.B) }
 
 func (p Pair) startOf(pre map[uint64]byte, secs ...*overlay.Section) *overlay.Run {
@@ -348,6 +286,7 @@ func (p Pair) startOf(pre map[uint64]byte, secs ...*overlay.Section) *overlay.Ru
 	for addr, b := range pre {
 		r.SetByte(addr, b)
 	}
+	p.World.streams(r)
 	r.Racy(p.Racy...)
 	r.Track(p.Racy...)
 	return r
@@ -384,68 +323,6 @@ func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
 	}
 	r.Settle(s.First)
 	return r.Result()
-}
-
-// overlapped reports whether each section had begun before the other ended.
-func (p Pair) overlapped() bool {
-	return p.A.Stop > p.A.Start && p.B.Stop > p.B.Start &&
-		p.Order(p.A.Thread, p.A.Start, p.B.Thread, p.B.Stop-1) && p.Order(p.B.Thread, p.B.Start, p.A.Thread, p.A.Stop-1)
-}
-
-// recordedOdd compares what was recorded with the serial orders, if the two
-// sections overlapped: the memory that both left behind and the registers that
-// matter. It returns the outputs that differ from the nearer order, nil if
-// one of the orders explains the recording.
-func (p Pair) recordedOdd(ref []*overlay.Result) []Output {
-	if !p.overlapped() {
-		return nil
-	}
-	secs := []*overlay.Section{p.A, p.B}
-	type last struct {
-		sec *overlay.Section
-		at  emulate.Count
-		b   byte
-	}
-	final := map[uint64]last{}
-	for _, sec := range secs {
-		for i := range sec.Accesses {
-			a := &sec.Accesses[i]
-			for k := uint64(0); a.Writes() && k < uint64(a.Size); k++ {
-				addr := p.World.canon(a.Addr + k)
-				if l, ok := final[addr]; !ok || p.Order(l.sec.Thread, l.at, sec.Thread, a.At) || l.sec == sec {
-					final[addr] = last{sec, a.At, byte(a.Value >> (8 * k))}
-				}
-			}
-		}
-	}
-	var least []Output
-	for _, q := range ref {
-		var d []Output
-		for addr, l := range final {
-			want, ok := q.Byte(addr)
-			counts := q.Wrote(0, addr) || q.Wrote(1, addr)
-			if ok && counts && want != l.b && outlives(secs, addr) {
-				base := addr &^ 3
-				w, _ := q.Uint(base, 4)
-				g := w
-				for i := uint64(0); i < 4; i++ {
-					if f, ok := final[base+i]; ok {
-						g = g&^(0xff<<(8*i)) | uint64(f.b)<<(8*i)
-					}
-				}
-				d = append(d, Output{Name: nameOf(p.World.Name, base), Addr: base, Want: number(w, 4), Got: number(g, 4)})
-			}
-		}
-		if len(d) == 0 {
-			return nil
-		}
-		slices.SortFunc(d, func(x, y Output) int { return cmp.Compare(x.Addr, y.Addr) })
-		d = slices.CompactFunc(d, func(x, y Output) bool { return x.Addr == y.Addr })
-		if least == nil || len(d) < len(least) {
-			least = d
-		}
-	}
-	return least
 }
 
 func reach(r *overlay.Run, part int, p Point) bool {

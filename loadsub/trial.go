@@ -224,6 +224,15 @@ type World struct {
 	Fatal func(target uint64) string
 	// Code returns instruction bytes of pages that the recording never executed.
 	Code func(pc uint64) []byte
+	// Heap says what allocator functions do, by entry, Jumps which of them are
+	// jumped to, and BlockSize how large a block is, 0 if that isn't known.
+	Heap      func(target uint64) overlay.HeapCall
+	Jumps     []uint64
+	BlockSize func(addr uint64) uint64
+	// StreamList is the address of the C library's list of streams, 0 if
+	// unknown; Streams are those that are always there.
+	StreamList uint64
+	Streams    []uint64
 	// Class says what kind of memory is at an address.
 	Class func(addr uint64, size int) Class
 	// Orderable says that atomic instructions access a location.
@@ -248,6 +257,16 @@ func (w World) apply(r *overlay.Run) {
 	}
 	if w.Quiet != nil {
 		r.Quiet(w.Quiet)
+	}
+	if w.Heap != nil {
+		r.Heap(w.Heap, w.Jumps, w.BlockSize)
+	}
+}
+
+// streams must come after everything that a run begins with is set.
+func (w World) streams(r *overlay.Run) {
+	if w.StreamList != 0 || len(w.Streams) > 0 {
+		r.Streams(w.StreamList, w.Streams)
 	}
 }
 
@@ -278,6 +297,7 @@ func Reference(s *overlay.Section, o Options) *overlay.Result {
 
 func (o Options) apply(r *overlay.Run) {
 	o.World.apply(r)
+	o.World.streams(r)
 	if o.Budget != 0 {
 		r.Budget(o.Budget)
 	}

@@ -15,6 +15,8 @@ var (
 	errPause = errors.New("pause before a racing access")
 	errSplit = errors.New("pause between the halves of a read-modify-write")
 	errFatal = errors.New("calls a function that ends the program")
+	// errMisuse: of the heap.
+	errMisuse = errors.New("uses the heap wrongly")
 )
 
 // unknownError is the reading of memory that the recording never showed.
@@ -67,7 +69,10 @@ type participant struct {
 	sums      [16]uint64
 	nsums     int
 	stuck     bool   // it waits, and nobody is left to wait for
-	doomed    string // the function that ends the program, once it is called
+	doomed    string // the function that ends the program, once it is called; what it did to the heap
+	alloc     allocating
+	streams   []stream
+	texts     []*page
 	polls     map[uint64]int
 	waitedFor bool   // it spun on a tracked location until the other had moved
 	ret       uint64 // return address, 0 if unknown
@@ -82,6 +87,9 @@ func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errFatal})
 		}
 	}
+	if wrong := p.allocator(target, sp); wrong != "" {
+		p.misuse(wrong)
+	}
 	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(target) {
 		p.quietSP = sp
 	}
@@ -91,6 +99,9 @@ func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
 func (p *participant) Ret(c *x86.CPU, site, target, sp uint64) {
 	if p.quietSP != 0 && sp > p.quietSP {
 		p.quietSP = 0
+	}
+	if p.alloc.sp != 0 && sp > p.alloc.sp {
+		p.allocated()
 	}
 }
 
@@ -149,6 +160,7 @@ func (p *participant) Code(c *x86.CPU, pc uint64) []byte {
 
 // Load serves x86.Watcher.
 func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
+	p.freedAt(addr, size, "reads")
 	p.racing(c, addr, size, kind, false)
 	if n := len(p.run.track); n != 0 && p.run.tracked(addr, size) {
 		p.polls[c.PC()]++
@@ -274,6 +286,7 @@ const (
 
 // Store serves x86.Watcher: what is written goes to the overlay.
 func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
+	p.freedAt(addr, size, "writes")
 	p.racing(c, addr, size, x86.Write, true)
 	line := p.run.canon(addr >> 6)
 	l := p.run.mem.own(line)
@@ -291,6 +304,12 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		l.data[o+i] = byte(v >> (8 * i))
 	}
 	l.mask |= mask
+	if len(p.streams) > 0 {
+		if p.text(addr, size, v) {
+			return
+		}
+		p.moved(addr, size)
+	}
 	p.run.wrote(p, line, mask)
 }
 

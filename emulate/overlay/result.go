@@ -17,6 +17,7 @@ type End struct {
 	RAX, RDX uint64
 	XMM0     [2]uint64
 	Calls    []Call
+	Texts    []Text // what it put into the buffers of streams, by descriptor
 	Regs     [16]uint64
 	XMM      [16][2]uint64
 }
@@ -37,7 +38,7 @@ func (r *Run) Result() *Result {
 	for _, p := range r.parts {
 		c := p.cpu
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
-			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, XMM: c.X}
+			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X}
 		copy(e.Regs[:], c.R[:16])
 		res.Ends = append(res.Ends, e)
 	}

@@ -59,6 +59,7 @@ type Run struct {
 	fatal func(target uint64) string
 	// code has the instructions that the recording never executed.
 	code func(pc uint64) []byte
+	heap *heap
 }
 
 // New prepares an experiment with the given sections. A section may be used in
@@ -373,6 +374,7 @@ func (p *participant) advance() {
 				p.end(Done, "")
 				return
 			}
+			p.jumped()
 		case x86.StopSyscall:
 			p.syscall()
 		case x86.StopFault:
@@ -396,6 +398,7 @@ func (p *participant) step() {
 	p.executed += c.Count - before
 	switch stop.Kind {
 	case x86.StopBreak:
+		p.jumped()
 		p.step()
 	case x86.StopSyscall:
 		p.syscall()
@@ -427,6 +430,8 @@ func (p *participant) yield(err error) bool {
 		return false
 	case errors.Is(err, errFatal):
 		p.end(Crashed, "calls "+p.doomed)
+	case errors.Is(err, errMisuse):
+		p.end(Crashed, p.doomed)
 	case errors.As(err, &unk):
 		p.end(Unknown, err.Error())
 	default:

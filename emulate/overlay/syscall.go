@@ -55,6 +55,7 @@ func (p *participant) syscall() {
 	}
 	call := Call{NR: nr, Args: args}
 	if nr == sysWrite || nr == sysPwrite64 {
+		p.run.emptied()
 		n := min(args[2], 4096)
 		for i := uint64(0); i < n; i++ {
 			b, ok := p.peek(args[1] + i)
@@ -67,7 +68,7 @@ func (p *participant) syscall() {
 	in := p.recordedCall(nr, args)
 	switch {
 	case in != nil:
-		if !unseen[nr] {
+		if !unseen[nr] && !p.flushes(nr, args) {
 			p.calls = append(p.calls, call)
 		}
 		if in.NoExit {
@@ -95,7 +96,9 @@ func (p *participant) syscall() {
 	case nr == sysMadvise, nr == sysMprotect, nr == sysMunmap:
 		p.finishCall(0)
 	case nr == sysWrite || nr == sysPwrite64:
-		p.calls = append(p.calls, call)
+		if !p.flushes(nr, args) {
+			p.calls = append(p.calls, call)
+		}
 		p.finishCall(args[2])
 	case nr == sysExit || nr == sysExitGroup:
 		p.calls = append(p.calls, call)

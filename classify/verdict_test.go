@@ -1,0 +1,49 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestVerdicts(t *testing.T) {
+	usual := Opinion{Known: true, Normal: true, Score: 1}
+	odd := Opinion{Known: true, Score: 0.005, Why: "x is 9"}
+	simulated := func(o, recorded Opinion) Trial {
+		return Trial{Simulate: true, Outcome: "different", Opinion: o, Recorded: recorded, What: "x is 9 instead of 1"}
+	}
+	corrected := func(o, recorded Opinion) Trial {
+		return Trial{Outcome: "different", Opinion: o, Recorded: recorded, What: "x is 1 instead of 9"}
+	}
+	for _, c := range []struct {
+		name    string
+		e       Evidence
+		verdict string
+		why     string
+	}{
+		{"freed", Evidence{Freed: true}, Harmful, "freed"},
+		{"a spin", Evidence{Spin: true}, Synchronisation, "waits"},
+		{"an interleaving like no order", Evidence{Interleavings: 9, NotSerialisable: 1, NotSerialWhat: "n is 1"}, Harmful, "1 of 9"},
+		{"as recorded", Evidence{Interleavings: 9, NotSerialisable: 1, RecordedOdd: true, NotSerialWhat: "n is 1"}, Harmful, "it happened"},
+		{"as recorded, and no order comes there", Evidence{RecordedOdd: true, NotSerialWhat: "n is 1"}, Harmful, "it happened"},
+		{"nothing differs", Evidence{Interleavings: 9}, Benign, "end alike"},
+		{"orders differ", Evidence{Interleavings: 9, OrdersDiffer: true}, Benign, "one of the two"},
+		{"orders differ, and it is gone", Evidence{Interleavings: 9, OrdersDiffer: true, Gone: "it is gone when f returns"}, Benign, "gone when f"},
+		{"the world sees the order", Evidence{Interleavings: 9, OrdersDiffer: true, Public: "a or b"}, Harmful, "puts out: a or b"},
+		{"the world sees the order, as usual", Evidence{Interleavings: 9, OrdersDiffer: true, Public: "a or b", Trials: []Trial{simulated(usual, usual)}}, Benign, "usually"},
+		{"the world sees something odd", Evidence{Interleavings: 9, OrdersDiffer: true, Public: "a or b", Trials: []Trial{simulated(odd, usual)}}, Harmful, "x is 9"},
+		{"a hypothesis that no schedule leads to", Evidence{Interleavings: 9, OrdersDiffer: true, Trials: []Trial{simulated(odd, usual)}}, Benign, "though x is 9"},
+		{"odd with the other value", Evidence{Trials: []Trial{simulated(odd, usual)}}, Harmful, "abnormal: x is 9"},
+		{"odd before as well", Evidence{Trials: []Trial{simulated(odd, odd)}}, Unknown, "nothing says"},
+		{"corrected", Evidence{Trials: []Trial{corrected(usual, odd)}}, Harmful, "it happened"},
+		{"corrected, though the orders explain it", Evidence{Interleavings: 9, OrdersDiffer: true, Trials: []Trial{corrected(usual, odd)}}, Benign, "one of the two"},
+		{"no opinion", Evidence{Trials: []Trial{simulated(Opinion{}, Opinion{})}}, Unknown, "nothing says"},
+		{"nothing changes", Evidence{Trials: []Trial{{Simulate: true, Outcome: "same"}}}, Benign, "no replacement"},
+		{"a crash", Evidence{Trials: []Trial{{Simulate: true, Outcome: "crash", What: "page fault"}}}, Harmful, "page fault"},
+		{"nothing", Evidence{SerialFailed: "too long"}, Unknown, "too long"},
+	} {
+		v, p, why := Judge(c.e)
+		if v != c.verdict || p <= 0 || p >= 1 || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %s (%v), %s; want %s because %q", c.name, v, p, why, c.verdict, c.why)
+		}
+	}
+}

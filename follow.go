@@ -1,0 +1,137 @@
+package racesim
+
+import (
+	"fmt"
+
+	"github.com/racesim/racesim/emulate/overlay"
+	"github.com/racesim/racesim/funcs"
+	"github.com/racesim/racesim/loadsub"
+	"github.com/racesim/racesim/report"
+)
+
+// What a replaced value changes in a function may not matter to its callers.
+// The trial is repeated with longer and longer sections, from the same
+// beginning to the return of the function, of its caller and so on, until the
+// difference is gone, the world outside of the program sees it, the thread ends
+// or the budget does.
+
+// open is a difference that a trial made.
+type open struct {
+	*trial
+	q     *loadsub.Place
+	shown int // index of the experiment in the report
+}
+
+const (
+	maxFollowed = 2       // differences of one race
+	followSteps = 150_000 // recorded instructions of all sections of one difference
+)
+
+// follow goes after the differences that trials made, and adds what became of
+// them to report and evidence.
+func (a *analysis) follow(j *judging) {
+	gone, all := "", len(j.open) <= maxFollowed
+	for i := range j.open {
+		o := &j.open[i]
+		x := &j.r.Experiments[o.shown]
+		if i >= maxFollowed {
+			x.Detail = join([]string{x.Detail, "the budget left out what becomes of it later"})
+			continue
+		}
+		f := a.fate(o)
+		x.Detail = join([]string{x.Detail, f.text})
+		if p := f.public; p != nil {
+			if j.ev.Public == "" {
+				j.ev.Public = fmt.Sprintf("%s is %s or %s", p.Name, p.Want, p.Got)
+			}
+			if loadsub.Public(o.Outputs) == nil {
+				x.Outputs = append(x.Outputs, report.Output{Name: p.Name, Recorded: p.Want, Reemulated: p.Got})
+			}
+		}
+		if all = all && f.gone; gone == "" {
+			gone = f.text
+		}
+	}
+	if all {
+		j.ev.Gone = gone
+	}
+}
+
+// A fate is what became of a difference.
+type fate struct {
+	text   string
+	gone   bool
+	public *loadsub.Output
+}
+
+// fate follows one difference.
+func (a *analysis) fate(o *open) fate {
+	if p := loadsub.Public(o.Outputs); p != nil {
+		return fate{text: "the program puts it out: " + p.Name, public: p}
+	}
+	_, calls, err := a.pass.Seek(o.bench.s.Thread, o.q.Start)
+	if err != nil {
+		return fate{text: "what becomes of it isn't known: " + err.Error()}
+	}
+	left := uint64(followSteps)
+	last := o.q.String()
+	for level := 0; level < calls.Depth(); level++ {
+		fr := calls.Level(level)
+		f := a.ms.FuncAt(fr.Entry)
+		if uint64(fr.SP) < o.q.Goal.SP || uint64(fr.SP) == o.q.Goal.SP && !o.q.Loop || f != nil && f.Runtime {
+			continue
+		}
+		s, err := a.capture(o.bench.s.Thread, loadsub.Place{Func: f, Start: o.q.Start,
+			Goal: overlay.Goal{End: overlay.EndReturn, SP: uint64(fr.SP), Result: loadsub.ResultRegs(a.ms, f), MaxSteps: left}})
+		if err != nil {
+			return fate{text: "what becomes of it isn't known: " + err.Error()}
+		}
+		if !s.Complete {
+			break
+		}
+		left -= min(left, s.Steps())
+		t, why := a.again(o, s)
+		switch {
+		case t == nil:
+			return fate{text: "what becomes of it isn't known: " + why}
+		case t.Outcome == "same":
+			return fate{text: "the difference is gone when " + funcName(f) + " returns", gone: true}
+		case t.Outcome != "different" && t.Outcome != "diverged":
+			return fate{text: fmt.Sprintf("later there is a %s: %s", t.Outcome, t.Detail)}
+		}
+		if p := loadsub.Public(t.Outputs); p != nil {
+			return fate{text: "the program puts it out: " + p.Name, public: p}
+		}
+		last = funcName(f)
+	}
+	if left == 0 || left == followSteps {
+		return fate{text: fmt.Sprintf("the difference is there when %s ends, and the budget doesn't reach further", last)}
+	}
+	return fate{text: fmt.Sprintf("the difference is still there when %s returns", last)}
+}
+
+// again makes a trial with a longer section that begins like the trial's.
+func (a *analysis) again(o *open, s *overlay.Section) (t *loadsub.Trial, why string) {
+	i := -1
+	for k := range s.Accesses {
+		if x := &s.Accesses[k]; x.At == o.Load.At && x.Addr == o.Load.Addr && x.Kind == o.Load.Kind && x.Size == o.Load.Size {
+			i = k
+			break
+		}
+	}
+	if i < 0 {
+		return nil, "the load isn't in the longer section"
+	}
+	ref := loadsub.Reference(s, o.bench.opt)
+	if bad := loadsub.Faithful(s, ref); len(bad) > 0 {
+		return nil, "re-emulating the longer section without a change doesn't give what was recorded"
+	}
+	return loadsub.Try(s, i, o.Replacement, ref, o.bench.opt), ""
+}
+
+func funcName(f *funcs.Func) string {
+	if f == nil {
+		return "an unknown function"
+	}
+	return f.Name
+}

@@ -1,0 +1,132 @@
+package loadsub
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
+)
+
+// overlapped reports whether each section had begun before the other ended.
+func (p Pair) overlapped() bool {
+	return p.A.Stop > p.A.Start && p.B.Stop > p.B.Start &&
+		p.Order(p.A.Thread, p.A.Start, p.B.Thread, p.B.Stop-1) && p.Order(p.B.Thread, p.B.Start, p.A.Thread, p.A.Stop-1)
+}
+
+// recordedOdd compares what was recorded with the serial orders, if the two
+// sections overlapped: the memory that both left behind and the registers that
+// matter. It returns the outputs that differ from the nearer order, nil if
+// one of the orders explains the recording.
+func (p Pair) recordedOdd(ref []*overlay.Result) []Output {
+	if !p.overlapped() {
+		return nil
+	}
+	secs := []*overlay.Section{p.A, p.B}
+	type last struct {
+		sec *overlay.Section
+		at  emulate.Count
+		b   byte
+	}
+	final := map[uint64]last{}
+	for _, sec := range secs {
+		for i := range sec.Accesses {
+			a := &sec.Accesses[i]
+			for k := uint64(0); a.Writes() && k < uint64(a.Size); k++ {
+				addr := p.World.canon(a.Addr + k)
+				if l, ok := final[addr]; !ok || p.Order(l.sec.Thread, l.at, sec.Thread, a.At) || l.sec == sec {
+					final[addr] = last{sec, a.At, byte(a.Value >> (8 * k))}
+				}
+			}
+		}
+	}
+	racy := map[uint64]bool{}
+	for _, sp := range p.Racy {
+		for n := uint64(0); n < sp.N; n++ {
+			racy[p.World.canon(sp.Addr+n)] = true
+		}
+	}
+	var least []Output
+	for _, q := range ref {
+		var d []Output
+		for addr, l := range final {
+			want, ok := q.Byte(addr)
+			counts := q.Wrote(0, addr) || q.Wrote(1, addr) || racy[addr]
+			if ok && counts && want != l.b && outlives(secs, addr) {
+				base := addr &^ 3
+				w, _ := q.Uint(base, 4)
+				g := w
+				for i := uint64(0); i < 4; i++ {
+					if f, ok := final[base+i]; ok {
+						g = g&^(0xff<<(8*i)) | uint64(f.b)<<(8*i)
+					}
+				}
+				d = append(d, Output{Name: nameOf(p.World.Name, base), Addr: base, Want: number(w, 4), Got: number(g, 4)})
+			}
+		}
+		if len(d) == 0 {
+			return nil
+		}
+		slices.SortFunc(d, func(x, y Output) int { return cmp.Compare(x.Addr, y.Addr) })
+		d = slices.CompactFunc(d, func(x, y Output) bool { return x.Addr == y.Addr })
+		if least == nil || len(d) < len(least) {
+			least = d
+		}
+	}
+	about := append([]overlay.Span(nil), p.Racy...)
+	for _, o := range least {
+		about = append(about, overlay.Span{Addr: o.Addr, N: 4})
+	}
+	if p.disturbed(about) {
+		return nil
+	}
+	return least
+}
+
+// disturbed reports whether some of the given bytes that both sections use, and
+// one of them changes, were changed by anybody else between their accesses, be
+// it by what their threads did before or after.
+func (p Pair) disturbed(about []overlay.Span) bool {
+	type seen struct {
+		b     byte
+		sides uint8
+		wrote bool
+		odd   bool
+	}
+	at := map[uint64]*seen{}
+	a, b := p.A.Accesses, p.B.Accesses
+	for i, k := 0, 0; i < len(a) || k < len(b); {
+		var x *overlay.Access
+		side := uint8(1)
+		if k == len(b) || i < len(a) && p.Order(p.A.Thread, a[i].At, p.B.Thread, b[k].At) {
+			x = &a[i]
+			i++
+		} else {
+			x, side = &b[k], 2
+			k++
+		}
+		for n := uint64(0); n < uint64(x.Size); n++ {
+			addr := p.World.canon(x.Addr + n)
+			pre := byte(x.Pre >> (8 * n))
+			s := at[addr]
+			if s == nil {
+				s = &seen{b: pre}
+				at[addr] = s
+			}
+			s.odd = s.odd || s.b != pre
+			s.sides |= side
+			s.wrote = s.wrote || x.Writes()
+			if s.b = pre; x.Writes() {
+				s.b = byte(x.Value >> (8 * n))
+			}
+		}
+	}
+	for _, sp := range about {
+		for n := uint64(0); n < sp.N; n++ {
+			if s := at[p.World.canon(sp.Addr+n)]; s != nil && s.odd && s.wrote && s.sides == 3 {
+				return true
+			}
+		}
+	}
+	return false
+}
