@@ -1,6 +1,7 @@
 package races
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/racesim/racesim/emulate"
@@ -54,6 +55,9 @@ type Predictor struct {
 	now     uint64 // events so far: the recorded order of critical sections
 	threads map[emulate.ThreadID]*predThread
 	slots   []*predThread
+	clocks  []clock               // what moments know, by number; 0 is nothing
+	sets    [][]heldMode          // sets of locks held, by number; 0 is none
+	setByID map[string]lockSetNum // by their bytes
 	pages   map[uint64]*predPage
 	near    [64]*predPage // the last ones asked for, by the low bits
 	locks   map[emulate.Addr]*predLock
@@ -73,12 +77,19 @@ type Predictor struct {
 type predThread struct {
 	id       emulate.ThreadID
 	slot     int
-	n        uint32 // own events
-	knows    clock  // replaced, never changed: others refer to it; own entry unused
+	n        uint32   // own events
+	knows    clockNum // own entry unused
 	held     []heldSection
-	locks    []heldMode // locks held; replaced, never changed
+	locks    lockSetNum // locks held
 	sections uint32     // critical sections begun
 }
+
+// A clockNum is an index in Predictor.clocks, a lockSetNum one in
+// Predictor.sets. What they stand for never changes.
+type (
+	clockNum   uint32
+	lockSetNum uint32
+)
 
 type heldMode struct {
 	addr   emulate.Addr
@@ -95,9 +106,9 @@ type heldSection struct {
 
 // A moment is a set of events: all that a thread's first n events depend on.
 type moment struct {
-	slot  int
 	n     uint32
-	knows clock
+	knows clockNum
+	slot  uint16
 }
 
 // A predLock has the critical sections of one lock, by slot, in order.
@@ -120,11 +131,11 @@ type section struct {
 
 // A predGranule is the history of 8 bytes.
 type predGranule struct {
-	writes  []predWrite // the last write to each byte
-	rings   []predRing
-	ignored uint8 // bytes of locks
-	syncs   uint8 // bytes of synchronisation variables
-	exit    bool  // it holds a word that the kernel cleared when a thread ended
+	writes  []predWrite  // the last write to each byte
+	list    []predAccess // those kept, in the order of the recording
+	ignored uint8        // bytes of locks
+	syncs   uint8        // bytes of synchronisation variables
+	exit    bool         // it holds a word that the kernel cleared when a thread ended
 }
 
 // A predPage is the history of a page.
@@ -138,19 +149,28 @@ type predWrite struct {
 	moment
 }
 
-type predRing struct {
-	slot int
-	list []predAccess // the oldest at next once it is full
-	next int
+// A predAccess is an access to some bytes of a granule. It holds no pointers:
+// there are many.
+type predAccess struct {
+	before   moment // without the access itself
+	mask     uint8
+	bits     uint8 // as in a cell
+	pc       uint64
+	count    emulate.Count
+	value    uint64
+	ctx      uint32
+	locks    lockSetNum
+	sections uint32
 }
 
-type predAccess struct {
-	Access
-	mask     uint8
-	before   moment // without the access itself
-	locks    []heldMode
-	sections uint32
-	coarse   bool
+func (a *predAccess) read() bool   { return uint64(a.bits)&bitsKind == bitRead }
+func (a *predAccess) coarse() bool { return a.bits&bitCoarse != 0 }
+
+// expand returns what is reported of a, an access to the granule of addr.
+func (p *Predictor) expand(a *predAccess, addr uint64) Access {
+	low := bits.TrailingZeros8(a.mask)
+	return Access{Thread: p.slots[a.before.slot].id, Addr: emulate.Addr(addr&^7 + uint64(low)), Size: bits.Len8(a.mask) - low,
+		Kind: Kind(a.bits&bitsKind) + 1, Kernel: a.bits&uint8(Kernel) != 0, PC: a.pc, Ctx: a.ctx, Count: a.count, Value: a.value}
 }
 
 // NewPredictor returns a Predictor that has seen nothing.
@@ -166,7 +186,7 @@ func NewPredictor(cfg PredictConfig) *Predictor {
 	def(&cfg.MaxThreads, 256)
 	p := &Predictor{cfg: cfg, threads: map[emulate.ThreadID]*predThread{}, pages: map[uint64]*predPage{},
 		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
-		tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
+		clocks: []clock{nil}, sets: [][]heldMode{nil}, setByID: map[string]lockSetNum{}, tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
 	for _, v := range cfg.Locks {
 		p.markBytes(&v, func(g *predGranule, m uint8) { g.ignored |= m })
 	}
@@ -270,7 +290,40 @@ func (p *Predictor) thread(id emulate.ThreadID) *predThread {
 	return t
 }
 
-func (t *predThread) moment() moment { return moment{t.slot, t.n, t.knows} }
+func (t *predThread) moment() moment { return moment{t.n, t.knows, uint16(t.slot)} }
+
+// newClock gives c, which must not change any more, a number.
+func (p *Predictor) newClock(c clock) clockNum {
+	p.clocks = append(p.clocks, c)
+	return clockNum(len(p.clocks) - 1)
+}
+
+// lockSet gives a set of locks its number.
+func (p *Predictor) lockSet(held []heldSection) lockSetNum {
+	if len(held) == 0 {
+		return 0
+	}
+	var key []byte
+	var set []heldMode
+	for _, h := range held {
+		set = append(set, heldMode{h.addr, h.shared})
+		key = binary.LittleEndian.AppendUint64(key, uint64(h.addr)<<1|uint64(b2u(h.shared)))
+	}
+	n, ok := p.setByID[string(key)]
+	if !ok {
+		p.sets = append(p.sets, set)
+		n = lockSetNum(len(p.sets) - 1)
+		p.setByID[string(key)] = n
+	}
+	return n
+}
+
+func b2u(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // learn adds what c has to what t's next events depend on.
 func (p *Predictor) learn(t *predThread, c clock) {
@@ -279,11 +332,11 @@ func (p *Predictor) learn(t *predThread, c clock) {
 	if own {
 		mine, c[t.slot] = c[t.slot], 0
 	}
-	if t.knows.news(c) {
-		n := append(make(clock, 0, max(len(t.knows), len(c))), t.knows...)
+	if k := p.clocks[t.knows]; k.news(c) {
+		n := append(make(clock, 0, max(len(k), len(c))), k...)
 		n.grow(len(c))
 		n.join(c)
-		t.knows = n
+		t.knows = p.newClock(n)
 	}
 	if own {
 		c[t.slot] = mine
@@ -292,14 +345,15 @@ func (p *Predictor) learn(t *predThread, c clock) {
 
 // learnMoment is learn for what m depends on, and m.
 func (p *Predictor) learnMoment(t *predThread, m moment) {
-	if m.slot == t.slot {
+	slot := int(m.slot)
+	if slot == t.slot {
 		return
 	}
-	if m.slot < len(t.knows) && t.knows[m.slot] >= m.n {
+	if k := p.clocks[t.knows]; slot < len(k) && k[slot] >= m.n {
 		return // what m depends on came along
 	}
-	c := append(p.set[:0], m.knows...)
-	c.grow(m.slot + 1)
+	c := append(p.set[:0], p.clocks[m.knows]...)
+	c.grow(slot + 1)
 	c[m.slot] = m.n
 	p.set = c
 	p.learn(t, c)
@@ -309,8 +363,9 @@ func (p *Predictor) learnMoment(t *predThread, m moment) {
 func (p *Predictor) post(t *predThread, o Object) {
 	t.n++
 	c := p.objects[o]
-	c.grow(max(len(t.knows), t.slot+1))
-	c.join(t.knows)
+	k := p.clocks[t.knows]
+	c.grow(max(len(k), t.slot+1))
+	c.join(k)
 	c[t.slot] = max(c[t.slot], t.n)
 	p.objects[o] = c
 }
@@ -347,7 +402,7 @@ func (pg *predPage) forget(first, last uint64) {
 		return
 	}
 	for i := max(first, base) - base; i <= min(last, base+pageGranules-1)-base; i++ {
-		pg.gran[i].writes, pg.gran[i].rings = nil, nil
+		pg.gran[i].writes, pg.gran[i].list = nil, nil
 	}
 }
 
@@ -381,7 +436,7 @@ func (p *Predictor) lock(e *Event) {
 	}
 	t.held = append(t.held, heldSection{l, e.Addr, e.Mode.Shared(), 1, s.dropped + len(s.list)})
 	s.list = append(s.list, section{start: t.n, at: p.now})
-	t.locks = append(t.locks[:len(t.locks):len(t.locks)], heldMode{e.Addr, e.Mode.Shared()})
+	t.locks = p.lockSet(t.held)
 }
 
 func (p *Predictor) unlock(e *Event) {
@@ -400,10 +455,7 @@ func (p *Predictor) unlock(e *Event) {
 			s.list[j].end = t.moment()
 		}
 		t.held = append(t.held[:i], t.held[i+1:]...)
-		t.locks = nil
-		for _, o := range t.held {
-			t.locks = append(t.locks, heldMode{o.addr, o.shared})
-		}
+		t.locks = p.lockSet(t.held)
 		return
 	}
 }
@@ -447,11 +499,12 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 		}
 	}
 	if data := m &^ g.syncs; data != 0 {
-		low := bits.TrailingZeros8(data)
-		x := predAccess{Access: Access{Thread: t.id, Addr: emulate.Addr(a&^7 + uint64(low)), Size: bits.Len8(data) - low,
-			Kind: e.Kind, Kernel: e.Flags&Kernel != 0, PC: e.PC, Ctx: e.Ctx, Count: e.Count, Value: v},
-			mask: data, before: before, locks: t.locks, sections: t.sections, coarse: coarse}
-		p.compare(g, &x)
+		x := predAccess{bits: uint8(accessBits(e)), pc: e.PC, ctx: e.Ctx, count: e.Count, value: v,
+			mask: data, before: before, locks: t.locks, sections: t.sections}
+		if coarse {
+			x.bits |= bitCoarse
+		}
+		p.compare(g, a, &x)
 		p.keep(g, &x)
 	}
 	p.through(t, g, m, e.Kind)
@@ -498,59 +551,46 @@ func (p *Predictor) depend(t *predThread, e *Event) {
 	}
 }
 
-// keep enters x into the ring of its thread, unless it is there already: the
-// same access again with nothing learnt and no lock taken since.
+// keep enters x into the list, unless it is there already: the same access
+// again with nothing learnt and no lock taken since.
 func (p *Predictor) keep(g *predGranule, x *predAccess) {
-	var r *predRing
-	for i := range g.rings {
-		if g.rings[i].slot == x.before.slot {
-			r = &g.rings[i]
-		}
-	}
-	if r == nil {
-		g.rings = append(g.rings, predRing{slot: x.before.slot})
-		r = &g.rings[len(g.rings)-1]
-	}
-	for i := range r.list {
-		o := &r.list[i]
-		if o.PC == x.PC && o.mask == x.mask && o.coarse == x.coarse && o.Kind == x.Kind && sameSlice(o.before.knows, x.before.knows) &&
-			o.sections == x.sections && len(o.locks) == len(x.locks) {
-			return
-		}
-	}
-	if len(r.list) < p.cfg.History {
-		r.list = append(r.list, *x)
-		return
-	}
-	r.list[r.next] = *x
-	r.next = (r.next + 1) % len(r.list)
-}
-
-// sameSlice says whether a and b are the same memory.
-func sameSlice[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// compare looks for races of x with earlier accesses by other threads.
-func (p *Predictor) compare(g *predGranule, x *predAccess) {
-	for i := range g.rings {
-		r := &g.rings[i]
-		if r.slot == x.before.slot {
+	own, oldest := 0, 0
+	for i := range g.list {
+		o := &g.list[i]
+		if o.before.slot != x.before.slot {
 			continue
 		}
-		for j := range r.list {
-			o := &r.list[j]
-			if o.mask&x.mask == 0 || o.Kind == Read && x.Kind == Read || x.before.dependsOn(o) || shareLock(o.locks, x.locks) {
-				continue
-			}
-			p.try(o, x)
+		if o.pc == x.pc && o.mask == x.mask && o.bits == x.bits && o.before.knows == x.before.knows && o.sections == x.sections && o.locks == x.locks {
+			return
 		}
+		if own == 0 {
+			oldest = i
+		}
+		own++
 	}
+	if own >= p.cfg.History {
+		g.list = append(g.list[:oldest], g.list[oldest+1:]...)
+	}
+	g.list = append(g.list, *x)
 }
 
-// dependsOn says whether an access by another thread is in what m depends on.
-func (m *moment) dependsOn(a *predAccess) bool {
-	return a.before.slot < len(m.knows) && m.knows[a.before.slot] > a.before.n
+// compare looks for races of x with earlier accesses to a's granule by other
+// threads.
+func (p *Predictor) compare(g *predGranule, a uint64, x *predAccess) {
+	k, read := p.clocks[x.before.knows], x.read()
+	for i := range g.list {
+		o := &g.list[i]
+		s := o.before.slot
+		if s == x.before.slot || o.mask&x.mask == 0 || read && o.read() {
+			continue
+		}
+		if int(s) < len(k) && k[s] > o.before.n {
+			continue // x depends on it
+		}
+		if !shareLock(p.sets[o.locks], p.sets[x.locks]) {
+			p.try(a, o, x)
+		}
+	}
 }
 
 // shareLock says whether a common lock keeps two accesses apart.
@@ -565,18 +605,20 @@ func shareLock(a, b []heldMode) bool {
 	return false
 }
 
-// try reports first and second if they race.
-func (p *Predictor) try(first, second *predAccess) {
-	key := candidateKey{pc1: first.PC, kind1: first.Kind, pc2: second.PC, kind2: second.Kind, reason: Predicted}
+// try reports first and second, accesses to a's granule, if they race.
+func (p *Predictor) try(a uint64, first, second *predAccess) {
+	x, y := p.expand(first, a), p.expand(second, a)
+	key := candidateKey{pc1: x.PC, kind1: x.Kind, pc2: y.PC, kind2: y.Kind, reason: Predicted}
 	if key.pc1 > key.pc2 || key.pc1 == key.pc2 && key.kind1 > key.kind2 {
 		key.pc1, key.kind1, key.pc2, key.kind2 = key.pc2, key.kind2, key.pc1, key.kind1
 	}
 	low := bits.TrailingZeros8(first.mask & second.mask)
-	addr := second.Addr&^7 + emulate.Addr(low)
+	addr := emulate.Addr(a&^7 + uint64(low))
 	if p.cfg.Class != nil {
 		key.class = p.cfg.Class(addr)
 	}
-	if c := p.byKey[key]; c != nil && !first.coarse && !second.coarse {
+	coarse := first.coarse() || second.coarse()
+	if c := p.byKey[key]; c != nil && !coarse {
 		c.Count++
 		return
 	}
@@ -587,14 +629,14 @@ func (p *Predictor) try(first, second *predAccess) {
 	if !p.races(first, second) {
 		return
 	}
-	if first.coarse || second.coarse {
+	if coarse {
 		if p.cfg.Suspect != nil {
 			p.cfg.Suspect(uint64(addr) >> lineShift)
 		}
 		return
 	}
-	c := &Candidate{ID: len(p.list), Reason: Predicted, Order: ScopeUser, Count: 1, First: first.Access, Second: second.Access,
-		Addr: addr, Size: bits.Len8(first.mask&second.mask) - low, Samples: []Pair{{first.Access, second.Access}}}
+	c := &Candidate{ID: len(p.list), Reason: Predicted, Order: ScopeUser, Count: 1, First: x, Second: y,
+		Addr: addr, Size: bits.Len8(first.mask&second.mask) - low, Samples: []Pair{{x, y}}}
 	p.byKey[key] = c
 	p.list = append(p.list, c)
 }
@@ -609,7 +651,7 @@ func (p *Predictor) races(x, y *predAccess) bool {
 	p.set = s
 	include := func(m moment) bool {
 		old := s[m.slot]
-		changed := s.join(m.knows)
+		changed := s.join(p.clocks[m.knows])
 		if m.n > old {
 			s[m.slot] = max(s[m.slot], m.n)
 			changed = true
