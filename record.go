@@ -11,6 +11,7 @@ import (
 
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/record"
+	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/hwmodel"
 )
 
@@ -20,6 +21,7 @@ type RecordConfig struct {
 	Argv   []string // program and arguments; a name without a slash is looked up in PATH
 	Env    []string // NAME=value; nil: this process's
 
+	CPU         string // what cpuid reports: v1, v2 or v3; "": the default
 	Cores       int    // processing units, 1 to 64; 0: 4
 	Seed        uint64 // determines schedule and guest randomness
 	Schedule    string // random, rr, pct; "": random
@@ -91,6 +93,11 @@ func (cfg *RecordConfig) Check() error {
 	if _, err := linux.ParseChildren(cfg.Children); err != nil {
 		return err
 	}
+	if cfg.CPU != "" {
+		if _, err := x86.ParseLevel(cfg.CPU); err != nil {
+			return err
+		}
+	}
 	switch {
 	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
 		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
@@ -118,7 +125,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	llc, _ := parseGeometry(cfg.LLC)
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
-		Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
+		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
 		Children: cfg.Children, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})

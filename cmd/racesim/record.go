@@ -8,12 +8,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/racesim/racesim"
+	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/traces"
 )
 
 // recordFlags are the flags of record, which test shares.
 func recordFlags() []cli.Flag {
 	return []cli.Flag{
+		&cli.StringFlag{Name: "cpu", DefaultText: linux.DefaultCPU.String()[len("x86-64-"):], Usage: "`LEVEL` of the processor that the program sees: v1, v2 or v3 (x86-64-v3, with AVX2 and FMA)"},
 		&cli.IntFlag{Name: "cores", Value: 4, Usage: "`N` virtual processing units, 1 to 64"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` determines the schedule and the program's random bytes"},
 		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct (random priorities)"},
@@ -33,7 +35,7 @@ func recordFlags() []cli.Flag {
 func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 	cfg := racesim.RecordConfig{
 		Argv: c.Args().Slice(), Env: os.Environ(),
-		Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
+		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
 		Slice: c.Int("slice"), Children: c.String("children"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}

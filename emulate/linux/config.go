@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/racesim/racesim/emulate/x86"
 )
 
 // A Config says how a guest is run. Its zero value, apart from Path, is valid.
@@ -20,6 +22,8 @@ type Config struct {
 	// Slice is the mean number of instructions that a thread runs between
 	// pre-emptions, 1 or more; 0 means DefaultSlice.
 	Slice int
+	// CPU is what the processor says it is; 0 means DefaultCPU.
+	CPU x86.Level
 	// HostClock makes time real instead of a function of what was executed.
 	HostClock bool
 	// MemoryLimit is the most memory that the guest may touch, in bytes; 0
@@ -42,6 +46,9 @@ type Config struct {
 
 // DefaultSlice is the mean length of a slice in instructions.
 const DefaultSlice = 30000
+
+// DefaultCPU is the level of the processor unless another is asked for.
+const DefaultCPU = x86.Level2
 
 // A Schedule is a policy of the scheduler.
 type Schedule uint8
@@ -86,6 +93,12 @@ func (cfg *Config) complete() error {
 	}
 	if cfg.Cores < 1 || cfg.Cores > 64 {
 		return fmt.Errorf("linux: %d cores: want 1 to 64", cfg.Cores)
+	}
+	if cfg.CPU == 0 {
+		cfg.CPU = DefaultCPU
+	}
+	if cfg.CPU.String() == "invalid" {
+		return fmt.Errorf("linux: processor level %d: there is no such level", cfg.CPU)
 	}
 	if cfg.Schedule == 0 {
 		cfg.Schedule = ScheduleRandom

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/racesim/racesim/emulate/x86"
 )
 
 // build compiles testdata/name once per set of flags and returns the program.
@@ -219,6 +222,39 @@ func TestForksDoAsNatively(t *testing.T) {
 			}
 		}
 	}
+}
+
+// hostHas says whether the host's processor has the features, as /proc/cpuinfo
+// names them.
+func hostHas(t *testing.T, features ...string) bool {
+	b, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Skip(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "flags"); ok {
+			have := strings.Fields(rest)
+			return !slices.ContainsFunc(features, func(f string) bool { return !slices.Contains(have, f) })
+		}
+	}
+	return false
+}
+
+func TestVectorsDoAsNatively(t *testing.T) {
+	if !hostHas(t, "avx2", "fma", "xsave") {
+		t.Skip("the host has no AVX2 to compare with")
+	}
+	for _, flags := range []string{"-O2 -mavx2 -mfma", "-O3 -static -march=x86-64-v3"} {
+		path := build(t, "vectors.c", strings.Fields(flags)...)
+		for seed := uint64(1); seed <= 2; seed++ {
+			same(t, Config{Seed: seed, CPU: x86.Level3}, path)
+		}
+	}
+	// With the libraries' code for that level.
+	for _, src := range []string{"hello.c", "threads.c", "signals.c", "standard.cc", "memory.c"} {
+		same(t, Config{CPU: x86.Level3}, build(t, src, "-O3", "-march=x86-64-v3"))
+	}
+	same(t, Config{CPU: x86.Level1}, build(t, "standard.cc"))
 }
 
 func TestSchedulesDoAsNatively(t *testing.T) {

@@ -226,7 +226,7 @@ func (p *Process) Nondet(t *Thread, what x86.NondetKind, dst uint8) {
 	c := t.CPU
 	switch what {
 	case x86.CPUID:
-		a, b, cx, d := x86.CPUIDLeaf(uint32(c.R[0]), uint32(c.R[1]))
+		a, b, cx, d := p.cfg.CPU.CPUID(uint32(c.R[0]), uint32(c.R[1]))
 		c.R[0], c.R[3], c.R[1], c.R[2] = uint64(a), uint64(b), uint64(cx), uint64(d)
 	case x86.RDTSC, x86.RDTSCP:
 		v := p.tsc()
@@ -239,6 +239,10 @@ func (p *Process) Nondet(t *Thread, what x86.NondetKind, dst uint8) {
 	case x86.RDPID:
 		c.R[dst] = uint64(t.unit)
 	case x86.XGETBV:
-		c.R[0], c.R[2] = 3, 0 // x87 and SSE state
+		v := uint64(x86.XCR0)
+		if uint32(c.R[1]) == 1 {
+			v = c.XInUse()
+		}
+		c.R[0], c.R[2] = v, 0
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 // The signal frame, as the kernel lays it out (arch/x86/include/asm/sigframe.h,
 // uapi/asm/sigcontext.h, uapi/asm/ucontext.h): return address, ucontext,
-// siginfo; and above, 64-byte aligned, the FXSAVE image.
+// siginfo; and above, 64-byte aligned, the XSAVE area in the standard format and a
+// magic number. The bytes that FXSAVE leaves to software say what is there.
 const (
 	frameUC      = 8
 	ucFlags      = frameUC
@@ -22,13 +23,17 @@ const (
 	frameInfo    = ucMask + 8
 	frameSize    = frameInfo + 128
 	fxsaveSize   = 512
+	fpstateSize  = x86.XSaveSize + 4
+	fpSoftware   = 464        // struct _fpx_sw_bytes
+	fpMagic1     = 0x46505853 // FP_XSTATE_MAGIC1
+	fpMagic2     = 0x46505845 // FP_XSTATE_MAGIC2, at the end
+	ucFPXState   = 1          // UC_FP_XSTATE
 	redZone      = 128
 	infoSize     = 128
 	ucSegmentSS  = 2 // UC_SIGCONTEXT_SS
 	ucStrictSS   = 4 // UC_STRICT_RESTORE_SS
 	userCS       = 0x33
 	userSS       = 0x2b
-	mxcsrMask    = 0xffff
 	contextRegs  = 16
 	contextRIP   = 16
 	contextFlags = 17
@@ -50,17 +55,17 @@ func (t *Thread) pushFrame(s siginfo, act *sigaction) bool {
 	if act.flags&saOnStack != 0 && t.alt.on && !t.alt.holds(c.R[4]) {
 		sp = t.alt.sp + t.alt.size
 	}
-	fp := (sp - fxsaveSize) &^ 63
+	fp := (sp - fpstateSize) &^ 63
 	at := (fp-frameSize)&^15 - 8
 	if t.alt.on && t.alt.holds(sp-1) && !t.alt.holds(at) {
 		return false // overflow of the alternate stack
 	}
 
-	buf := make([]byte, fp+fxsaveSize-at)
+	buf := make([]byte, fp+fpstateSize-at)
 	le := binary.LittleEndian
 	put := func(off int, v uint64) { le.PutUint64(buf[off:], v) }
 	put(0, act.restorer)
-	put(ucFlags, ucSegmentSS|ucStrictSS)
+	put(ucFlags, ucFPXState|ucSegmentSS|ucStrictSS)
 	t.putAlt(buf[ucStack:])
 	for i, r := range contextOrder {
 		put(ucContext+8*i, c.R[r])
@@ -79,7 +84,7 @@ func (t *Thread) pushFrame(s siginfo, act *sigaction) bool {
 	put(ucFPState, fp)
 	put(ucMask, uint64(mask))
 	s.put(buf[frameInfo:])
-	putFXSave(c, buf[fp-at:])
+	putFPState(c, buf[fp-at:])
 	if t.p.AS.write(t, at, buf) != 0 {
 		return false
 	}
@@ -94,7 +99,7 @@ func (t *Thread) pushFrame(s siginfo, act *sigaction) bool {
 	c.R[0] = 0
 	c.RIP = act.handler
 	c.SetFlags(c.Flags() &^ (x86.DF | x86.TF))
-	c.X = [16][2]uint64{}
+	c.X, c.Y = [16][2]uint64{}, [16][2]uint64{}
 	c.MXCSR = mxcsrInit
 	c.F = x86.FPU{}
 	c.F.Init()
@@ -111,17 +116,8 @@ func (t *Thread) popFrame() bool {
 	}
 	le := binary.LittleEndian
 	get := func(off int) uint64 { return le.Uint64(buf[off:]) }
-	if fp := get(ucFPState); fp != 0 {
-		var fx [fxsaveSize]byte
-		if t.p.AS.read(fp, fx[:]) != 0 {
-			return false
-		}
-		if mx := le.Uint32(fx[24:]); mx&^mxcsrMask != 0 {
-			return false
-		}
-		getFXSave(c, fx[:])
-	} else {
-		c.F.Init()
+	if !t.popFPState(get(ucFPState)) {
+		return false
 	}
 	for i, r := range contextOrder {
 		c.R[r] = get(ucContext + 8*i)
@@ -136,26 +132,40 @@ func (t *Thread) popFrame() bool {
 	return true
 }
 
-// putFXSave writes the FXSAVE image of c to b.
-func putFXSave(c *x86.CPU, b []byte) {
+// putFPState writes the floating-point and vector registers of c to b, of
+// fpstateSize bytes.
+func putFPState(c *x86.CPU, b []byte) {
 	le := binary.LittleEndian
-	c.F.PutState(b[:x86.FPUStateSize])
-	le.PutUint32(b[24:], c.MXCSR)
-	le.PutUint32(b[28:], mxcsrMask)
-	for i, x := range c.X {
-		le.PutUint64(b[160+16*i:], x[0])
-		le.PutUint64(b[168+16*i:], x[1])
-	}
+	c.PutXSave(b[:x86.XSaveSize])
+	le.PutUint32(b[fpSoftware:], fpMagic1)
+	le.PutUint32(b[fpSoftware+4:], fpstateSize)
+	le.PutUint64(b[fpSoftware+8:], x86.XCR0)
+	le.PutUint32(b[fpSoftware+16:], x86.XSaveSize)
+	le.PutUint32(b[x86.XSaveSize:], fpMagic2)
 }
 
-// getFXSave is the reverse of putFXSave.
-func getFXSave(c *x86.CPU, b []byte) {
+// popFPState restores the registers from the frame's part at fp, 0 if it has none.
+// Without the magic numbers it is an FXSAVE image. It reports false if it can't be
+// read or is invalid.
+func (t *Thread) popFPState(fp uint64) bool {
 	le := binary.LittleEndian
-	c.F.SetState(b[:x86.FPUStateSize])
-	c.MXCSR = le.Uint32(b[24:])
-	for i := range c.X {
-		c.X[i] = [2]uint64{le.Uint64(b[160+16*i:]), le.Uint64(b[168+16*i:])}
+	c := t.CPU
+	var b [fpstateSize]byte
+	if fp == 0 {
+		c.F, c.X, c.Y, c.MXCSR = x86.FPU{}, [16][2]uint64{}, [16][2]uint64{}, mxcsrInit
+		c.F.Init()
+		return true
 	}
+	if t.p.AS.read(fp, b[:fxsaveSize]) != 0 {
+		return false
+	}
+	whole := le.Uint32(b[fpSoftware:]) == fpMagic1 && t.p.AS.read(fp+fxsaveSize, b[fxsaveSize:]) == 0 &&
+		le.Uint32(b[x86.XSaveSize:]) == fpMagic2
+	if !whole {
+		clear(b[fxsaveSize:])
+		b[fxsaveSize] = 3 // XSTATE_BV: x87 and SSE
+	}
+	return c.SetXSave(b[:x86.XSaveSize])
 }
 
 // put writes s as a siginfo_t of infoSize bytes.

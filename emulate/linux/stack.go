@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/racesim/racesim/emulate/x86"
 )
 
 // Keys of the auxiliary vector (uapi/linux/auxvec.h).
@@ -31,7 +29,8 @@ const (
 	atExecfn      = 31
 	atMinSigStkSz = 51
 
-	minSigStkSz    = frameSize + 8 + fxsaveSize + 64 + redZone
+	minSigStkSz    = frameSize + 8 + fpstateSize + 64 + redZone
+	hwcap2FSGSBase = 1 << 1         // RDFSBASE and its kin may be used
 	stackArgsLimit = stackLimit / 4 // bytes of arguments and environment
 )
 
@@ -71,7 +70,7 @@ func (p *Process) buildStack(img *image) (uint64, error) {
 	if size > stackArgsLimit {
 		return 0, fmt.Errorf("linux: %d bytes of arguments and environment, maximum %d", size, stackArgsLimit)
 	}
-	_, _, _, hwcap := x86.CPUIDLeaf(1, 0)
+	_, _, _, hwcap := p.cfg.CPU.CPUID(1, 0)
 	execfn := text(img.execfn)
 	envp := make([]uint64, len(p.env))
 	for i := len(p.env) - 1; i >= 0; i-- {
@@ -104,7 +103,7 @@ func (p *Process) buildStack(img *image) (uint64, error) {
 		atEGID, uint64(p.cred.gid[1]),
 		atSecure, 0,
 		atRandom, random,
-		atHWCap2, 0,
+		atHWCap2, hwcap2FSGSBase,
 		atExecfn, execfn,
 		atPlatform, platform,
 		atNull, 0,

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/racesim/racesim/emulate/linux"
+	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/hwmodel"
 )
 
@@ -51,6 +52,10 @@ type Config struct {
 	// Strict ends the recording where the guest asks for what isn't supported,
 	// instead of answering ENOSYS or the like.
 	Strict bool
+
+	// CPU is the level that cpuid reports: "v1", "v2" or "v3"; "" means
+	// linux.DefaultCPU.
+	CPU string
 	// MemoryLimit bounds the guest's memory in bytes, 0 for the default.
 	MemoryLimit uint64
 	// HostSignals forwards this process's signals to the guest.
@@ -119,12 +124,20 @@ func (c *Config) complete() (linux.Config, error) {
 	if err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
+	level := linux.DefaultCPU
+	if c.CPU != "" {
+		var err error
+		if level, err = x86.ParseLevel(c.CPU); err != nil {
+			return linux.Config{}, fmt.Errorf("record: %w", err)
+		}
+	}
+	c.CPU = level.String()
 	sched, err := linux.ParseSchedule(c.Schedule)
 	if err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
 	return linux.Config{
-		Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
+		CPU: level, Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
 		MemoryLimit: c.MemoryLimit, Dir: c.Dir, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 		HostSignals: c.HostSignals, Children: children, Strict: c.Strict,
 	}, nil

@@ -24,18 +24,33 @@ import (
 // forms are the ways in which a guest may be linked.
 var forms = map[string][]string{"dynamic": nil, "static": {"-static"}, "static-pie": {"-static-pie"}}
 
+// configFor returns the flags that a guest needs beside those of its form, and
+// sets the processor it needs.
+func configFor(t *testing.T, name string, cfg *record.Config) []string {
+	if name != "vectors" {
+		return nil
+	}
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	if !bytes.Contains(b, []byte(" avx2 ")) || !bytes.Contains(b, []byte(" fma ")) {
+		t.Skip("the host has no AVX2 to compare with")
+	}
+	cfg.CPU = "v3"
+	return []string{"-O2", "-mavx2", "-mfma"}
+}
+
 func TestRecordedRunsLikeNativeAndReplays(t *testing.T) {
-	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults"} {
+	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults", "vectors"} {
 		for form, flags := range forms {
 			if form == "static-pie" && name != "threads" || form != "dynamic" && name == "faults" {
 				continue
 			}
 			t.Run(name+"/"+form, func(t *testing.T) {
 				t.Parallel()
-				bin := guest(t, name, flags...)
+				var cfg record.Config
+				bin := guest(t, name, append(configFor(t, name, &cfg), flags...)...)
 				want, status := native(t, bin, "one", "two words")
 				for seed := uint64(1); seed <= 3; seed++ {
-					path, out, res := recorded(t, record.Config{Seed: seed, Slice: 3000, HashEvery: 10000}, bin, "one", "two words")
+					path, out, res := recorded(t, record.Config{Seed: seed, Slice: 3000, HashEvery: 10000, CPU: cfg.CPU}, bin, "one", "two words")
 					got := res.Status
 					if res.Signal != 0 {
 						got = 128 + res.Signal
@@ -113,8 +128,10 @@ func end(t *testing.T, s *replay.Session, id emulate.ThreadID, key int) string {
 }
 
 func TestEveryKeyFrameLeadsToTheSameEnd(t *testing.T) {
-	for _, name := range []string{"threads", "signals", "plain", "alias"} {
-		path, _, _ := recorded(t, record.Config{Seed: 3, Slice: 2000, KeyFrameEvery: 10000, HashEvery: 5000}, guest(t, name))
+	for _, name := range []string{"threads", "signals", "plain", "alias", "vectors"} {
+		cfg := record.Config{Seed: 3, Slice: 2000, KeyFrameEvery: 10000, HashEvery: 5000}
+		flags := configFor(t, name, &cfg)
+		path, _, _ := recorded(t, cfg, guest(t, name, flags...))
 		s := open(t, path)
 		verify(t, s)
 		frames := 0

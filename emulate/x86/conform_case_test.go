@@ -303,6 +303,9 @@ func (m caseMaker) modRM(t *testCase, rex *byte) []byte {
 		return m.gathered(t, reg<<3, rex)
 	}
 	t.target = m.address(size >= 16, size)
+	if size == XSaveSize && !m.chance(8) {
+		t.target &^= 63
+	}
 	return m.memory(t, reg<<3, rex)
 }
 

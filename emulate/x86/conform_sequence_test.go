@@ -67,7 +67,7 @@ const (
 // kindInSequence says where in a sequence f may stand.
 func kindInSequence(f *form) sequenceKind {
 	switch {
-	case notComparable[f.mnem] != "", isTranscendental[f.mnem], isString(f), f.vsib,
+	case notComparable[f.mnem] != "", isTranscendental[f.mnem], isString(f), f.vsib, strings.HasPrefix(f.mnem, "xsave"), strings.HasPrefix(f.mnem, "xrstor"),
 		strings.HasPrefix(f.mnem, "fxrstor"), strings.HasPrefix(f.mnem, "wr"):
 		return notInSequence
 	}

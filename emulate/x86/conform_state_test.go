@@ -238,6 +238,11 @@ func (m caseMaker) implicit(s *machine, t *testCase) {
 				s.r[r] = s.r[r]&0xffffffff | m.Uint64()<<32
 			}
 		}
+	case t.memSize == XSaveSize:
+		s.r[RDX], s.r[RAX] = 0, uint64(m.Intn(8)) // the processor may have more components
+		if t.fixed[RAX] || t.fixed[RDX] {
+			t.target, t.fixed[RAX], t.fixed[RDX] = 0, false, false
+		}
 	case name == "xlat":
 		s.r[RBX] = near()
 	case name == "leave" || name == "enter":
@@ -486,6 +491,8 @@ func (m caseMaker) fillMemory(b []byte, t *testCase, s *machine) {
 		copy(b, w[:])
 	}
 	switch name := t.f.mnem; {
+	case t.memSize == XSaveSize:
+		m.xsaveArea(b)
 	case strings.HasPrefix(name, "fxrstor"):
 		var o machine
 		m.fpState(&o)
@@ -505,6 +512,34 @@ func (m caseMaker) fillMemory(b []byte, t *testCase, s *machine) {
 			var w [8]byte
 			le.PutUint64(w[:], s.r[RAX])
 			copy(b, w[:])
+		}
+	}
+}
+
+// xsaveArea fills b with an XSAVE area, mostly a valid one.
+func (m caseMaker) xsaveArea(b []byte) {
+	le := binary.LittleEndian
+	var o machine
+	m.fpState(&o)
+	copy(b, o.fx[:])
+	copy(b[xsYMM:], o.hi[:])
+	clear(b[xsHeader:xsYMM])
+	bv := uint64(m.Intn(8))
+	if m.chance(20) {
+		bv |= 8 << 60
+	}
+	le.PutUint64(b[xsHeader:], bv)
+	if m.chance(3) {
+		le.PutUint64(b[xsHeader+8:], 1<<63|bv|uint64(m.Intn(8)))
+	}
+	switch m.Intn(20) {
+	case 0:
+		b[xsHeader+8] ^= 1 << m.Intn(3)
+	case 1:
+		b[xsHeader+16+m.Intn(48)] = 1
+	case 2:
+		if b[xsHeader+15] == 0 { // else some components may be loaded before the fault
+			b[27] = 1 // of MXCSR
 		}
 	}
 }

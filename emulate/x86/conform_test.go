@@ -265,6 +265,10 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 		copy(x.mem.dataBytes(), x.buf)
 		return "" // whether bytes that the mask excludes fault isn't defined (SDM, MASKMOVQ)
 	}
+	if t.memSize == XSaveSize && len(x.mem.at(t.target, true)) < XSaveSize {
+		copy(x.mem.dataBytes(), x.buf)
+		return "" // which bytes of an XSAVE area are touched, needed or not, isn't defined (SDM volume 1, 13.8)
+	}
 	if !sameEnd(tr, &stop, t.memSize) {
 		return fmt.Sprintf("processor: %v, emulator: %s", tr, got)
 	}
@@ -272,6 +276,9 @@ func (x *conformer) compare(t *testCase, tr trap, native, emu *machine, stop Sto
 	if isTranscendental[t.f.mnem] && closeX87(&native.fx, &emu.fx) {
 		x.inexact++
 		emu.fx = native.fx
+	}
+	if strings.HasPrefix(t.f.mnem, "xrstor") && emu.mxcsr() == MXCSRInit {
+		binary.LittleEndian.PutUint32(emu.fx[24:], native.mxcsr()) // where the manual initialises MXCSR, processors differ
 	}
 	if stop.Kind == StopFault && t.f.mnem == "enter" {
 		copy(x.mem.dataBytes(), x.buf) // it pushes before it tries its final stack pointer

@@ -45,7 +45,6 @@ func BenchmarkBuild(b *testing.B) {
 var beyond = []string{"k", "xbegin", "xend", "xabort", "xtest", "incssp", "rdssp", "rdpkru", "wrpkru",
 	"umwait", "tpause", "umonitor", "ptwrite", "serialize", "(bad)", "movdir", "enqcmd",
 	"vfmaddsd ", "vfmaddss ", "vfnmaddsd ", "vfnmaddss ", "vfmsubsd ", "vfmsubss ", "vfnmsubsd ", "vfnmsubss ", // AMD's FMA4
-	"xsave", "xrstor",
 	"fstcw", "fstsw"} // which objdump merges with the FWAIT before them
 
 // beyondHere says whether an instruction isn't for this processor: one of those

@@ -75,6 +75,14 @@ func nondet(what NondetKind) handler {
 	return func(c *CPU, op *Op) { c.Env.Nondet(c, what, 0, 8) }
 }
 
+// execXgetbv is XGETBV: of XCR0, or with ECX = 1 of the components in use.
+func execXgetbv(c *CPU, op *Op) {
+	if uint32(c.R[RCX]) > 1 {
+		c.raise(op, VecGP)
+	}
+	c.Env.Nondet(c, XGETBV, 0, 8)
+}
+
 // nondetReg is for RDRAND, RDSEED and RDPID, whose destination is ModRM.rm. Env
 // sets the register in full; here it is narrowed, and CF says that it worked.
 func nondetReg(what NondetKind) handler {

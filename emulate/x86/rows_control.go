@@ -49,7 +49,7 @@ var _ = register([]row{
 	{enc: "0F A2", mnem: "cpuid", args: "| eax:rw ecx:rw ebx:w edx:w", fn: nondet(CPUID)},
 	{enc: "0F 31", mnem: "rdtsc", args: "| eax:w edx:w", fn: nondet(RDTSC)},
 	{enc: "0F 01 F9", mnem: "rdtscp", args: "| eax:w edx:w ecx:w", fn: nondet(RDTSCP)},
-	{enc: "0F 01 D0", mnem: "xgetbv", args: "| eax:w edx:w ecx:r", fn: nondet(XGETBV), cpu: "xsave"},
+	{enc: "0F 01 D0", mnem: "xgetbv", args: "| eax:w edx:w ecx:r", fn: execXgetbv, cpu: "xsave"},
 	{enc: "0F C7 /6", mnem: "rdrand", args: "rv:w", flags: "w:oszapc", fn: nondetReg(RDRAND), cpu: "rdrand"},
 	{enc: "0F C7 /7", mnem: "rdseed", args: "rv:w", flags: "w:oszapc", fn: nondetReg(RDSEED), cpu: "rdseed"},
 	{enc: "F3 0F C7 /7", mnem: "rdpid", args: "r64:w", fn: nondetReg(RDPID), cpu: "rdpid"},

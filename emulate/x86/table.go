@@ -353,7 +353,7 @@ var kinds = map[string]operand{
 	"m8": {place: placeRM, size: 1}, "m16": {place: placeRM, size: 2}, "m32": {place: placeRM, size: 4},
 	"m64": {place: placeRM, size: 8}, "m80": {place: placeRM, size: 10}, "m128": {place: placeRM, size: 16},
 	"m224": {place: placeRM, size: 28}, "m256": {place: placeRM, size: 32},
-	"m864": {place: placeRM, size: 108, memSize: 108}, "m4096": {place: placeRM, memSize: 512}, "m512": {place: placeRM, size: 64, memSize: 512},
+	"m864": {place: placeRM, size: 108, memSize: 108}, "m4096": {place: placeRM, memSize: 512}, "mxs": {place: placeRM, memSize: XSaveSize}, "m512": {place: placeRM, size: 64, memSize: 512},
 	"xmm": {class: classXMM, size: 16, place: placeReg}, "mm": {class: classMM, size: 8, place: placeReg},
 	"xmm/m8": {class: classXMM, size: 16, memSize: 1, place: placeRM}, "xmm/m16": {class: classXMM, size: 16, memSize: 2, place: placeRM},
 	"xmm/m32": {class: classXMM, size: 16, memSize: 4, place: placeRM}, "xmm/m64": {class: classXMM, size: 16, memSize: 8, place: placeRM},
