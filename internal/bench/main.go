@@ -2,8 +2,10 @@
 // ThreadSanitizer, on real programs and kernels, in one run of this machine.
 //
 // Every round runs all tools on one program after the other, so that ratios
-// hold when the machine's speed drifts; medians are printed. Programs that
-// aren't installed are named and left out.
+// hold when the machine's speed drifts; medians are printed, ratios being taken
+// within a round. Programs that aren't installed are named and left out. With
+// -out, all figures go to a file in the format of Go benchmarks, which benchstat
+// compares: benchstat -col /tool FILE.
 package main
 
 import (
@@ -29,14 +31,15 @@ func main() {
 	bin := flag.String("racesim", "bin/racesim", "the program to measure")
 	size := flag.Int("bytes", 3_000_000, "size of the input to compress")
 	only := flag.String("only", "", "a part of the names of the programs to run")
+	out := flag.String("out", "", "a file for all figures, in the format of Go benchmarks")
 	flag.Parse()
-	if err := run(*rounds, *bin, *size, *only); err != nil {
+	if err := run(*rounds, *bin, *size, *only, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, bin string, size int, only string) error {
+func run(rounds int, bin string, size int, only, figures string) error {
 	dir, err := os.MkdirTemp("", "racesim-bench-")
 	if err != nil {
 		return err
@@ -79,35 +82,48 @@ func run(rounds int, bin string, size int, only string) error {
 	if noHelgrind != nil {
 		fmt.Println("valgrind is not installed: no Helgrind")
 	}
-	fmt.Printf("%-8s %8s %9s %9s %9s %9s | %9s %9s %10s %8s\n", "program", "native s", "tsan s", "helgrind", "record s", "analyze s", "rec/helgr", "ana/rec", "Minstr/s", "bit/inst")
+	var all strings.Builder
+	fmt.Printf("%-8s %8s %9s %9s %9s %9s | %9s %9s %9s %10s %8s\n", "program", "native s", "tsan s", "helgrind", "record s", "analyze s", "rec/helgr", "ana/rec", "by CPU", "Minstr/s", "bit/inst")
 	for _, p := range ps {
 		if only != "" && !strings.Contains(p.name, only) || p.argv == nil {
 			continue
 		}
 		trace := filepath.Join(dir, p.name+".ttd")
 		var native, tsan, helg, rec, ana []float64
-		var ratio, ratio2 []float64
+		var ratio, ratio2, byCPU []float64
 		for i := 0; i < rounds; i++ {
-			native = append(native, timed(p.argv...))
+			measured := func(tool string, argv ...string) (wall, cpu float64) {
+				wall, cpu = timed(argv...)
+				fmt.Fprintf(&all, "Benchmark/program=%s/tool=%s 1 %.0f ns/op %.0f cpu-ns/op\n", p.name, tool, wall*1e9, cpu*1e9)
+				return wall, cpu
+			}
+			n, _ := measured("native", p.argv...)
+			native = append(native, n)
 			if p.tsan != nil {
-				tsan = append(tsan, timed(p.tsan...))
+				t, _ := measured("tsan", p.tsan...)
+				tsan = append(tsan, t)
 			}
 			h := 0.0
 			if noHelgrind == nil {
-				h = timed(append([]string{"valgrind", "--tool=helgrind", "-q"}, p.argv...)...)
+				h, _ = measured("helgrind", append([]string{"valgrind", "--tool=helgrind", "-q"}, p.argv...)...)
 				helg = append(helg, h)
 			}
-			r := timed(append([]string{bin, "record", "-o", trace, "--"}, p.argv...)...)
-			a := timed(bin, "analyze", "--fail-on", "none", trace)
+			r, rCPU := measured("record", append([]string{bin, "record", "-o", trace, "--"}, p.argv...)...)
+			a, aCPU := measured("analyze", bin, "analyze", "--fail-on", "none", trace)
 			rec, ana = append(rec, r), append(ana, a)
-			ratio = append(ratio, r/h)
-			ratio2 = append(ratio2, a/r)
+			if h > 0 {
+				ratio = append(ratio, r/h)
+			}
+			ratio2, byCPU = append(ratio2, a/r), append(byCPU, aCPU/rCPU)
 		}
 		instr, bits := measure(bin, trace)
-		fmt.Printf("%-8s %8.2f %9s %9s %9.2f %9.2f | %9.2f %9.2f %10.1f %8.3f\n", p.name, median(native), show(tsan), show(helg),
-			median(rec), median(ana), median(ratio), median(ratio2), instr/median(rec)/1e6, bits)
+		fmt.Printf("%-8s %8.2f %9s %9s %9.2f %9.2f | %9s %9.2f %9.2f %10.1f %8.3f\n", p.name, median(native), show(tsan), show(helg),
+			median(rec), median(ana), show(ratio), median(ratio2), median(byCPU), instr/median(rec)/1e6, bits)
 	}
-	return nil
+	if figures == "" {
+		return nil
+	}
+	return os.WriteFile(figures, []byte(all.String()), 0o666)
 }
 
 // text makes bytes that compress like prose.
@@ -127,13 +143,19 @@ func text(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-func timed(argv ...string) float64 {
+// timed runs a program and returns how long it took and the processor time of
+// all its threads, in seconds.
+func timed(argv ...string) (wall, cpu float64) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", strings.Join(argv, " "), err)
 	}
-	return time.Since(start).Seconds()
+	wall = time.Since(start).Seconds()
+	if s := cmd.ProcessState; s != nil {
+		cpu = (s.UserTime() + s.SystemTime()).Seconds()
+	}
+	return wall, cpu
 }
 
 // measure asks racesim info for instructions and bits per instruction.

@@ -26,7 +26,7 @@ int main(void)
 			a[i][j] = i * 3 + j;
 			b[i][j] = i ^ j;
 		}
-	for (int round = 0; round < 3; round++) {
+	for (int round = 0; round < 8; round++) {
 		for (long i = 0; i < 2; i++)
 			pthread_create(&t[i], NULL, rows, (void *)i);
 		for (int i = 0; i < 2; i++)

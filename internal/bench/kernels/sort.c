@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N = 300000 };
+enum { N = 600000 };
 static unsigned v[N], out[N];
 
 static void down(unsigned *h, int i, int n)
