@@ -27,8 +27,12 @@ type AnalyzeOptions struct {
 // recognised.
 const maxRounds = 6
 
-// AnalyzeFile analyses the trace in a file.
+// AnalyzeFile analyses the trace in a file, or those of all processes of a
+// recording in a folder.
 func AnalyzeFile(ctx context.Context, path string, o AnalyzeOptions) (*report.Report, error) {
+	if isDir(path) {
+		return analyzeAll(ctx, path, o)
+	}
 	t, err := Open(path)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type RecordConfig struct {
 	Schedule    string // random, rr, pct; "": random
 	Slice       int    // mean instructions between pre-emptions; 0: the default
 	Clock       string // virtual, host; "": virtual
-	Children    string // what becomes of forked processes: run (unrecorded), forbid; "": run
+	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
 	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default

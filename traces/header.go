@@ -38,6 +38,11 @@ type Header struct {
 	ExeModTime int64  // ns since 1970
 	ExeBuildID string // hexadecimal, empty: none
 
+	// Of a trace that is one of several, each of a process:
+	PID     uint32 // the process's number, 0: it is the only trace
+	Parent  uint32 // the number of the process that forked it, 0: the first one
+	ForkMin uint64 // the last orderable event before it was forked
+
 	// Extra holds fields that this version doesn't know, in their order.
 	Extra []Pair
 }
@@ -73,6 +78,9 @@ var headerFields = []headerField{
 	{"exe.size", "its size in bytes", func(h *Header) any { return &h.ExeSize }},
 	{"exe.mtime", "its modification time, ns since 1970", func(h *Header) any { return &h.ExeModTime }},
 	{"exe.buildid", "its build id, hexadecimal", func(h *Header) any { return &h.ExeBuildID }},
+	{"pid", "number of the process, if there are traces of others", func(h *Header) any { return &h.PID }},
+	{"parent", "number of the process that forked it", func(h *Header) any { return &h.Parent }},
+	{"forkmin", "last orderable event before that", func(h *Header) any { return &h.ForkMin }},
 }
 
 // pairs returns h's fields as they stand in the file.

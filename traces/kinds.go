@@ -217,6 +217,11 @@ var kindTable = [numKinds]KindInfo{
 // what.
 const MarkDeadlock = "deadlock"
 
+// MarkExec is the name of the mark, in the process stream, that says that
+// another program took the place of the process's: its arguments, each with a
+// zero byte behind it.
+const MarkExec = "exec"
+
 func init() {
 	for k := range kindTable {
 		kindTable[k].Kind = Kind(k)

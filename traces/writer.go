@@ -13,6 +13,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
+// Suffix ends the names of traces.
+const Suffix = ".ttd"
+
 // IncompleteSuffix ends the name of a trace that is being written, or whose
 // recording was cut off.
 const IncompleteSuffix = ".incomplete"

@@ -91,15 +91,22 @@ func checkCommand() *cli.Command {
 }
 
 func analyzeAndGate(c *cli.Context, g *gate, path string, o racesim.AnalyzeOptions) error {
-	t, err := racesim.Open(path)
+	paths, err := racesim.Traces(path)
 	if err != nil {
 		return fail(exitUse, "%s", say(c, err))
 	}
-	defer t.Close()
-	if t.Empty() {
-		return fail(exitUse, "%s: %s: no thread is in the trace: %s", c.Command.Name, path, t.Incomplete())
+	for _, p := range paths {
+		t, err := racesim.Open(p)
+		if err != nil {
+			return fail(exitUse, "%s", say(c, err))
+		}
+		empty, why := t.Empty(), t.Incomplete()
+		t.Close()
+		if empty && len(paths) == 1 {
+			return fail(exitUse, "%s: %s: no thread is in the trace: %s", c.Command.Name, path, why)
+		}
 	}
-	r, err := t.Analyze(c.Context, o)
+	r, err := racesim.AnalyzeFile(c.Context, path, o)
 	if err != nil {
 		return fail(damage(err, exitInternal), "%s", say(c, fmt.Errorf("%s: %w", path, err)))
 	}

@@ -19,6 +19,12 @@ func infoCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if isDir(path) {
+				if err := racesim.WriteInfoAll(c.App.Writer, path); err != nil {
+					return fail(exitUse, "%s", say(c, err))
+				}
+				return nil
+			}
 			tr, err := racesim.Open(path)
 			if err != nil {
 				return fail(exitUse, "%s", say(c, err))

@@ -21,7 +21,7 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct (random priorities)"},
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
-		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded, or forbid"},
+		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded; record, into a folder with a trace for each; or forbid"},
 		&cli.BoolFlag{Name: "strict", Usage: "stop where the program asks for what isn't supported, instead of answering ENOSYS or the like"},
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
 		&cli.StringFlag{Name: "l1", Value: "256K/8", DefaultText: "256K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
@@ -62,7 +62,7 @@ func recordCommand() *cli.Command {
 			"FILE is called FILE" + traces.IncompleteSuffix + " until the recording is closed.\n\n" +
 			"Example:\n   racesim record -o pigz.ttd --seed 7 -- pigz -p2 -k big.txt",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "o", DefaultText: "PROG.ttd in this folder", Usage: "the trace `FILE`"},
+			&cli.StringFlag{Name: "o", DefaultText: "PROG.ttd in this folder", Usage: "the trace `FILE`, with --children=record a folder"},
 		}, recordFlags()...),
 		Action: func(c *cli.Context) error {
 			cfg, err := recordConfig(c)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
@@ -31,6 +32,14 @@ func replayCommand() *cli.Command {
 			if n := c.Int("workers"); n < 1 {
 				return fail(exitUse, "replay: --workers %d: want 1 or more", n)
 			}
+			if isDir(path) {
+				text, err := racesim.VerifyAll(path, c.Int("workers"))
+				fmt.Fprint(c.App.Writer, text)
+				if err != nil {
+					return fail(damage(err, exitGate), "%s", say(c, err))
+				}
+				return nil
+			}
 			tr, err := racesim.Open(path)
 			if err != nil {
 				return fail(exitUse, "%s", say(c, err))
@@ -50,6 +59,12 @@ func replayCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// isDir says whether path is the folder of a recording with children.
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
 }
 
 // damage is the exit status for an error of reading or replaying a trace:

@@ -206,6 +206,9 @@ func move(from, to string) error {
 	if err == nil || !errors.Is(err, syscall.EXDEV) {
 		return err
 	}
+	if isDir(from) {
+		return os.CopyFS(to, os.DirFS(from))
+	}
 	in, err := os.Open(from)
 	if err != nil {
 		return err

@@ -228,8 +228,24 @@ func (as *AddressSpace) dropCode(page uint64, f *Frame) {
 	}
 }
 
+// Mappings lists the memory map in ascending order.
+func (as *AddressSpace) Mappings() []Mapping {
+	var l []Mapping
+	for _, v := range as.vmas {
+		l = append(l, v.mapping(v.start, v.end))
+	}
+	return l
+}
+
+// Of reports whether h are the hooks that are told of changes of as. They
+// aren't for a child made by vfork, until it executes a program.
+func (as *AddressSpace) Of(h Hooks) bool { return as.hooks == h }
+
 // tell reports v, or the part of it in [start, end), as mapped.
-func (as *AddressSpace) tell(v *vma, start, end uint64) {
+func (as *AddressSpace) tell(v *vma, start, end uint64) { as.hooks.Map(v.mapping(start, end)) }
+
+// mapping describes the part of v in [start, end).
+func (v *vma) mapping(start, end uint64) Mapping {
 	m := Mapping{
 		Addr: emulate.Addr(start), N: end - start, Prot: v.prot,
 		Shared: v.shared, Path: v.path(),
@@ -243,7 +259,7 @@ func (as *AddressSpace) tell(v *vma, start, end uint64) {
 			}
 		}
 	}
-	as.hooks.Map(m)
+	return m
 }
 
 // close gives everything back to the host. No guest can run afterwards.

@@ -16,6 +16,7 @@ type family struct {
 	root    *Process
 	members []*Process // in order of birth, the root first; those that have ended are gone
 	last    int        // who had the last turn
+	running *Process   // whose slice was the last
 	rng     random     // who is next, where more than one is recorded
 	natives int        // children that the host executes
 	woke    bool       // the call under way made a thread runnable
@@ -36,7 +37,7 @@ func newFamily(root *Process) *family {
 	umask := unix.Umask(0)
 	unix.Umask(umask)
 	root.umask = umask
-	return &family{umask0: umask, umask: umask, root: root, members: []*Process{root}, ended: make(chan hostEnd, 16), lastPID: firstPID - 1,
+	return &family{umask0: umask, umask: umask, root: root, members: []*Process{root}, ended: make(chan hostEnd, 16), lastPID: FirstPID - 1,
 		rng: random(root.cfg.Seed ^ 0xfa3117), fileChans: map[fileID]uint64{}}
 }
 
@@ -105,6 +106,7 @@ func (f *family) turn() (ran bool, err error) {
 	}
 	for range f.members {
 		p := f.choose(able)
+		f.hand(p)
 		p.sched.beside = able - p.sched.ready
 		var t *Thread
 		if !p.halted && !p.exited {
@@ -128,6 +130,16 @@ func (f *family) turn() (ran bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// hand takes the unit from another recorded process's thread, if p is to run:
+// they share the units.
+func (f *family) hand(p *Process) {
+	if q := f.running; q != nil && q != p && q.cur != nil && q.recorded && p.recorded {
+		q.hooks.SwitchOut(q.cur)
+		q.cur = nil
+	}
+	f.running = p
 }
 
 // choose returns who is next: in turn, or, where all are recorded, at random.

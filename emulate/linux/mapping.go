@@ -38,9 +38,19 @@ func (as *AddressSpace) pick(hint, n uint64) (uint64, unix.Errno) {
 	return 0, unix.ENOMEM
 }
 
+// few is the number of bytes up to which a range with holes is unmapped at
+// once, so that nobody is told of vast ranges that held little.
+const few = 1 << 32
+
 // unmap removes [start, end), page aligned.
 func (as *AddressSpace) unmap(start, end uint64) {
 	if as.vmas.free(start, end) {
+		return
+	}
+	if end-start > few && !as.vmas.covered(start, end) {
+		for i := as.vmas.index(start); i < len(as.vmas) && as.vmas[i].start < end; i = as.vmas.index(start) {
+			as.unmap(max(start, as.vmas[i].start), min(end, as.vmas[i].end))
+		}
 		return
 	}
 	as.vmas.split(start)

@@ -11,8 +11,8 @@ import (
 	"github.com/racesim/racesim/emulate/x86"
 )
 
-// firstPID is the guest's process number, and its main thread's.
-const firstPID = 4242
+// FirstPID is the guest's process number, and its main thread's.
+const FirstPID = 4242
 
 // A Process is a guest: its memory, threads, files, signals and clock.
 type Process struct {
@@ -80,7 +80,7 @@ func New(cfg Config, hooks Hooks, argv, env []string) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{
-		PID:          firstPID,
+		PID:          FirstPID,
 		cfg:          cfg,
 		hooks:        hooks,
 		blocks:       x86.NewBlockCache(),
@@ -89,8 +89,8 @@ func New(cfg Config, hooks Hooks, argv, env []string) (*Process, error) {
 		rng:          random(cfg.Seed ^ 0x9a4d03),
 		futexes:      make(map[futexID][]*futexWaiter),
 		nextDeadline: never,
-		pgid:         firstPID,
-		sid:          firstPID,
+		pgid:         FirstPID,
+		sid:          FirstPID,
 		recorded:     true,
 		cred:         hostCredentials(),
 		layout:       layoutOf(0),
@@ -169,6 +169,9 @@ func (p *Process) Blocks() *x86.BlockCache { return p.blocks }
 
 // Path returns the absolute path of the program.
 func (p *Process) Path() string { return p.exe }
+
+// Exited reports whether the process has come to its end.
+func (p *Process) Exited() bool { return p.exited }
 
 // exit ends the process.
 func (p *Process) exit(s ExitStatus) {

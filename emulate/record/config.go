@@ -47,7 +47,8 @@ type Config struct {
 	Clock    string
 
 	// Children says what becomes of processes that the guest forks: "run" (also
-	// ""), unrecorded, or "forbid".
+	// ""), unrecorded; "record", each to a trace of its own in the folder
+	// Output; or "forbid".
 	Children string
 	// Strict ends the recording where the guest asks for what isn't supported,
 	// instead of answering ENOSYS or the like.

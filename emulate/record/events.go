@@ -49,6 +49,9 @@ func (r *recorder) event(t *thread, p *traces.Packet) {
 
 // put hands a packet to the writer. The first error stops the guest.
 func (r *recorder) put(stream uint32, count uint64, p *traces.Packet) {
+	if r.ended {
+		return
+	}
 	if err := r.w.Put(stream, count, p); err != nil {
 		r.failed(err)
 	}
@@ -64,6 +67,9 @@ func (r *recorder) failed(err error) {
 
 // ThreadStart implements linux.Hooks.
 func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
+	if r.threads == 0 {
+		parent = 0 // of a process that was forked: another trace's
+	}
 	t := &thread{t: lt, stream: uint32(lt.ID), know: r.m.NewKnowledge()}
 	lt.Rec = t
 	r.threads++

@@ -33,6 +33,9 @@ const places = 2048
 func (r *recorder) find(line uint64, write bool) *place {
 	page := line / linesPerPage
 	e := &r.places[page%places]
+	if r.borrowed {
+		e.page = 0
+	}
 	if e.page == page+1 && (e.write || !write) {
 		return e
 	}
@@ -178,6 +181,7 @@ func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
 
 // Module implements linux.Hooks.
 func (r *recorder) Module(m linux.Module) {
+	r.modules = append(r.modules, m)
 	r.put(0, 0, &traces.Packet{Kind: traces.Module, Min: r.min, Path: m.Path, Addr: uint64(m.Base),
 		BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
 }

@@ -23,8 +23,9 @@ type Result struct {
 	Instructions uint64
 	Threads      int
 	Events       uint64 // orderable events
-	Bytes        int64  // of the trace
-	KeyFrames    int    // beside the threads' starts
+	Processes    int
+	Bytes        int64 // of the traces
+	KeyFrames    int   // beside the threads' starts
 	// Missed is what the guest asked for and was refused because it isn't
 	// supported.
 	Missed []linux.Missed
@@ -44,33 +45,47 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// A recorder is the linux.Hooks of one recording.
+// A recorder is the linux.Hooks of one process.
 type recorder struct {
-	cfg Config
-	w   *traces.Writer
-	m   *hwmodel.Machine
-	p   *linux.Process
-	as  *linux.AddressSpace
+	*recording
+	w  *traces.Writer
+	p  *linux.Process
+	as *linux.AddressSpace
 
 	cur  *thread // who runs, on unit, with win
 	unit int
 	win  *hwmodel.Window
-	last []*thread // by unit: whose tags its window holds
 
-	places [places]place
+	places   [places]place
+	borrowed bool // as is another process's, which is told of changes: places don't hold
 
-	min        uint64 // the last orderable event
-	shared     hwmodel.LineSet
 	atomics    map[atomicOperand]struct{}
 	lastAtomic atomicOperand
 	code       map[uint64][]byte // pages of code as in the trace
+	modules    []linux.Module
 	stateBuf   []byte
-	err        error // the first failure to write
-	once       sync.Once
+	ended      bool // nothing can be put in the trace any more
 
+	threads, keyFrames int
+	instructions       uint64
+}
+
+// A recording is what the recorders of all processes have in common.
+type recording struct {
+	cfg  Config
+	head traces.Header
+	root *linux.Process
+	m    *hwmodel.Machine
+	last []*thread // by unit: whose tags its window holds
+
+	min    uint64 // the last orderable event
+	shared hwmodel.LineSet
+	err    error // the first failure to write
+	once   sync.Once
+
+	processes           int
+	total               Result // of processes that have ended, but the first
 	keyEvery, hashEvery uint64
-	threads, keyFrames  int
-	instructions        uint64
 }
 
 type atomicOperand struct {
@@ -78,8 +93,11 @@ type atomicOperand struct {
 	size int
 }
 
-// Attach implements linux.Hooks.
-func (r *recorder) Attach(p *linux.Process) { r.p, r.as = p, p.AS }
+// newRecorder returns the recorder of a process that writes to w.
+func (g *recording) newRecorder(w *traces.Writer) *recorder {
+	g.processes++
+	return &recorder{recording: g, w: w, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
+}
 
 // Run records a program until it ends or ctx is done. The error, if any, says
 // why the recording ended before the program; the Result is good nevertheless.
@@ -101,59 +119,85 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	w, err := traces.Create(cfg.Output, head)
+	output := cfg.Output
+	if lc.Children == linux.ChildrenRecord {
+		if err := makeDir(output); err != nil {
+			return Result{}, err
+		}
+		head.PID = linux.FirstPID
+		output = traceOf(output, linux.FirstPID)
+	}
+	w, err := traces.Create(output, head)
 	if err != nil {
 		return Result{}, err
 	}
-	r := &recorder{cfg: cfg, w: w, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores),
-		atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{},
+	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores),
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
+	r := g.newRecorder(w)
 	p, err := linux.New(lc, r, cfg.Argv, cfg.Env)
 	if err != nil {
 		w.Abort()
-		os.Remove(cfg.Output + traces.IncompleteSuffix)
+		os.Remove(output + traces.IncompleteSuffix)
+		if output != cfg.Output {
+			os.Remove(cfg.Output)
+		}
 		return Result{}, fmt.Errorf("record: %w", err)
 	}
 	res, err := r.run(ctx, p)
 	if e := w.Close(); err == nil {
 		err = e
 	}
-	if st, e := os.Stat(cfg.Output); e == nil {
-		res.Bytes = st.Size()
+	if st, e := os.Stat(output); e == nil {
+		res.Bytes += st.Size()
 	}
 	return res, err
 }
 
 // run executes the guest and puts everything but the index in the trace.
 func (r *recorder) run(ctx context.Context, p *linux.Process) (Result, error) {
+	r.root = p
 	stop := context.AfterFunc(ctx, func() { r.interrupt(context.Cause(ctx)) })
 	defer stop()
 	st, err := p.Run()
 	if r.err != nil {
 		err = r.err
 	}
-	res := Result{Status: st.Code, Signal: int(st.Signal), Threads: r.threads}
+	res := r.total
+	res.Status, res.Signal = st.Code, int(st.Signal)
 	if err != nil {
 		err = r.located(err)
 	}
-	res.Instructions, res.Events, res.KeyFrames = r.instructions, r.min, r.keyFrames
-	res.Missed = p.Missed()
+	r.add(&res)
+	res.Events, res.Missed, res.Processes = r.min, p.Missed(), r.processes
+	r.ended = false
 	r.summarise()
 	if d := (*linux.Deadlock)(nil); errors.As(err, &d) {
 		r.put(0, 0, &traces.Packet{Kind: traces.Mark, Name: traces.MarkDeadlock, Bytes: []byte(d.Error())})
 	}
 	if err == nil {
 		r.min++
-		r.put(0, 0, &traces.Packet{Kind: traces.ProcessExit, Min: r.min, Status: int32(st.Code), Signo: int32(st.Signal), Total: r.instructions})
+		r.exit(st)
 		err = r.err
 	}
 	return res, err
 }
 
+// exit puts the last packet in the trace.
+func (r *recorder) exit(st linux.ExitStatus) {
+	r.put(0, 0, &traces.Packet{Kind: traces.ProcessExit, Min: r.min, Status: int32(st.Code), Signo: int32(st.Signal), Total: r.instructions})
+}
+
+// add adds what r's process did to res.
+func (r *recorder) add(res *Result) {
+	res.Instructions += r.instructions
+	res.Threads += r.threads
+	res.KeyFrames += r.keyFrames
+}
+
 // interrupt makes the guest stop soon. Any goroutine may call it, more than
 // once.
 func (r *recorder) interrupt(err error) {
-	r.once.Do(func() { r.p.Interrupt(err) })
+	r.once.Do(func() { r.root.Interrupt(err) })
 }
 
 // located adds to an error where the guest was.

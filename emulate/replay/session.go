@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/racesim/racesim/emulate"
@@ -28,6 +29,7 @@ type Session struct {
 	counters  []traces.Counter
 	exit      *Exit
 	deadlock  bool
+	execs     [][]string
 	snapshots []Image
 
 	schedOnce sync.Once
@@ -114,6 +116,9 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.snapshots = append(s.snapshots, Image{p.Min, emulate.Addr(p.Addr), append([]byte(nil), p.Bytes...)})
 		case traces.Mark:
 			s.deadlock = s.deadlock || p.Name == traces.MarkDeadlock
+			if p.Name == traces.MarkExec {
+				s.execs = append(s.execs, strings.Split(strings.TrimSuffix(string(p.Bytes), "\x00"), "\x00"))
+			}
 		case traces.ProcessExit:
 			s.exit = &Exit{Status: int(p.Status), Signal: int(p.Signo), Total: p.Total}
 		}
@@ -163,6 +168,9 @@ func (s *Session) Counters() []traces.Counter { return s.counters }
 
 // Exit returns how the process ended, nil if the trace was cut off before.
 func (s *Session) Exit() *Exit { return s.exit }
+
+// Execs returns the arguments of the programs that took each other's place.
+func (s *Session) Execs() [][]string { return s.execs }
 
 // Deadlock says that the recording ended because every thread waited for ever.
 func (s *Session) Deadlock() bool { return s.deadlock }
