@@ -139,10 +139,17 @@ func WriteInfoAll(w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "recording    %s: %d processes, %d threads, %d instructions, %d bytes\n\n%-8s %8s %8s %15s %12s  %-16s  %s\n%s\nracesim info %s shows one of them\n",
-		path, n, threads, total, bytes, "process", "parent", "threads", "instructions", "bytes", "ended", "program", b.String(),
+	_, err = fmt.Fprintf(w, "recording    %s: %s, %s, %d instructions, %d bytes\n\n%-8s %8s %8s %15s %12s  %-16s  %s\n%s\nracesim info %s shows one of them\n",
+		path, processes(n), plural(uint64(threads), "thread"), total, bytes, "process", "parent", "threads", "instructions", "bytes", "ended", "program", b.String(),
 		filepath.Join(path, "PROCESS"+traces.Suffix))
 	return err
+}
+
+func processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
 
 // maxProgram is how much is shown of a command line.

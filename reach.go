@@ -107,7 +107,15 @@ const (
 )
 
 func newReach(a *analysis) *reach {
-	r := &reach{a: a, blocks: a.pass.Heap.Live()}
+	r := &reach{a: a}
+	maps := a.t.s.Mappings(^uint64(0))
+	for _, b := range a.pass.Heap.Live() {
+		// With its memory, a block is gone: execve has that effect.
+		i := sort.Search(len(maps), func(i int) bool { return uint64(maps[i].Addr)+maps[i].N > uint64(b.Addr) })
+		if i < len(maps) && maps[i].Addr <= b.Addr {
+			r.blocks = append(r.blocks, b)
+		}
+	}
 	sort.Slice(r.blocks, func(i, j int) bool { return r.blocks[i].Addr < r.blocks[j].Addr })
 	r.marked = make([]bool, len(r.blocks))
 	for _, id := range a.t.s.Threads() {
@@ -122,7 +130,7 @@ func newReach(a *analysis) *reach {
 	}
 	first := ^uint64(0)
 	a.pass.Heap.Known(func(b *detect.Block) { first = min(first, uint64(b.Addr)-chunkHeader) })
-	for _, m := range a.t.s.Mappings(^uint64(0)) {
+	for _, m := range maps {
 		lo, hi := uint64(m.Addr), uint64(m.Addr)+m.N
 		switch m.Path {
 		case "[heap]":

@@ -17,7 +17,10 @@ const (
 	sysMunmap  = 11
 	sysMremap  = 25
 	sysMadvise = 28
-	sysExit    = 60
+
+	sysExecve   = 59
+	sysExecveat = 322
+	sysExit     = 60
 )
 
 const madvDontneed = 4
@@ -402,6 +405,11 @@ func (f *follower) exit(p *traces.Packet) {
 		if p.Ret != a[0] {
 			f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(p.Ret), N: a[2]})
 		}
+	case sysExecve, sysExecveat: // all memory is new, and so is the stack
+		for _, m := range f.p.Session.Mappings(f.call.min) {
+			f.add(races.Event{Op: races.OpReset, Addr: m.Addr, N: m.N})
+		}
+		f.calls.Start(emulate.Addr(f.t.CPU().RIP), f.t.Count())
 	case sysMadvise:
 		if a[2] == madvDontneed {
 			f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(a[0]), N: a[1]})
