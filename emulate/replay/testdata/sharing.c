@@ -37,6 +37,7 @@ int main(void) {
 	while (wait(NULL) > 0) {
 	}
 	int *f = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
-	dprintf(1, "%d %d %d %d\n", s->atomic, s->locked, s->plain <= 900, f[1000]);
-	return 0;
+	char line[100]; // printf would ask for the file's times
+	int n = sprintf(line, "%d %d %d %d\n", s->atomic, s->locked, s->plain <= 900, f[1000]);
+	return write(1, line, n) != n;
 }
