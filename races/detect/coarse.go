@@ -24,8 +24,8 @@ import (
 const (
 	// A thread may look at exactLooks accesses, and at one more for each
 	// exactPer instructions, before it is tired.
-	exactLooks = 250_000
-	exactPer   = 256
+	exactLooks = 100_000
+	exactPer   = 1024
 	// coarseAfter is the number of accesses after which a tired thread says all
 	// of a line.
 	coarseAfter = 1 << 14
