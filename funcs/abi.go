@@ -80,7 +80,7 @@ type Param struct {
 	Name  string // "this" included; "" for the result and where unknown
 	Type  *Type  // nil if unknown
 	Class ArgClass
-	Regs  []Reg // one per quadword; empty: in memory, or nothing
+	Regs  []Reg // one per quadword, or one for a vector; empty: in memory, or nothing
 	Stack int64 // offset from RSP+8 at the entry, if ClassMemory
 }
 
@@ -205,6 +205,9 @@ func classify(t *Type) []ArgClass {
 		}
 		return []ArgClass{ClassSSE}
 	case TypeStruct, TypeArray:
+		if t.Vector && (t.Size == 8 || t.Size == 16 || t.Size == 32) {
+			return []ArgClass{ClassSSE} // SSEUP: one register
+		}
 		if t.Size > 16 || t.Size < 0 || t.ByMemory {
 			return []ArgClass{ClassMemory}
 		}

@@ -146,7 +146,12 @@ func registers(c *x86.CPU, p Param, name string) []Value {
 			v.Size = 10
 			v.Bytes = le.AppendUint16(le.AppendUint64(nil, st.Man), st.SE)
 		default:
-			v.Bytes = le.AppendUint64(nil, c.X[r-RegXMM0][0])
+			x, y := &c.X[r-RegXMM0], &c.Y[r-RegXMM0]
+			v.Bytes = le.AppendUint64(nil, x[0])
+			if p.Type != nil && p.Type.Vector && len(p.Regs) == 1 {
+				v.Size = int(p.Type.Size)
+				v.Bytes = le.AppendUint64(le.AppendUint64(le.AppendUint64(v.Bytes, x[1]), y[0]), y[1])
+			}
 		}
 		v.Bytes = v.Bytes[:v.Size]
 		out = append(out, v)

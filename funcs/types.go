@@ -61,6 +61,7 @@ type Type struct {
 	Fields []Field // TypeStruct, in the order of declaration
 	Elem   *Type   // TypePointer, TypeArray
 	Count  int64   // TypeArray: elements; -1 if unknown
+	Vector bool    // TypeArray: a vector type, as __m256, which registers hold
 	Union  bool
 	// ByMemory: passed and returned through memory whatever its size (a C++
 	// class that isn't trivially copyable).
@@ -281,6 +282,8 @@ func (g *debugInfo) field(c *dwarf.Entry, depth int) Field {
 }
 
 func (g *debugInfo) arrayType(t *Type, e *dwarf.Entry, elem *Type, depth int) {
+	const gnuVector dwarf.Attr = 0x2107 // DW_AT_GNU_vector
+	t.Vector, _ = e.Val(gnuVector).(bool)
 	var dims []int64
 	if e.Children {
 		r := g.d.Reader()

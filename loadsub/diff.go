@@ -111,6 +111,12 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 					return out
 				}
 			}
+			wy, gy := pickXMM(want.Ends[i].YMM[r], s.Live.YMM[r]), pickXMM(got.Ends[i].YMM[r], s.Live.YMM[r])
+			if wy != gy {
+				if add(Output{Name: YMMName(s, r), Want: fmt.Sprintf("%#x", wy), Got: fmt.Sprintf("%#x", gy)}) {
+					return out
+				}
+			}
 		}
 	}
 	return out
@@ -168,6 +174,14 @@ func XMMName(s *overlay.Section, r int) string {
 		return "the return value"
 	}
 	return fmt.Sprintf("xmm%d", r)
+}
+
+// YMMName is what the upper half of register r is called at the end of a section.
+func YMMName(s *overlay.Section, r int) string {
+	if s.End == overlay.EndReturn && r == 0 {
+		return "the return value, upper half"
+	}
+	return fmt.Sprintf("ymm%d, upper half", r)
 }
 
 // xmmText prints the bytes of an XMM register that count: a double or a float

@@ -21,6 +21,13 @@ func ResultRegs(ms *funcs.Modules, f *funcs.Func) *overlay.RegSet {
 		left = int(t.Size)
 	}
 	var s overlay.RegSet
+	if t := sig.Result.Type; t != nil && t.Vector && len(sig.Result.Regs) == 1 {
+		s.XMM[0] = uint16(1<<min(t.Size, 16) - 1)
+		if t.Size == 32 {
+			s.YMM[0] = 0xffff
+		}
+		return &s
+	}
 	for _, r := range sig.Result.Regs {
 		n := max(min(left, 8), 1)
 		left -= n

@@ -41,7 +41,8 @@ func (p Pair) idle(r *overlay.Result, part int) bool {
 		return false
 	}
 	for i := range e.Regs {
-		if pick(e.Regs[i], s.Live.GPR[i]) != pick(s.Entry.R[i], s.Live.GPR[i]) || pickXMM(e.XMM[i], s.Live.XMM[i]) != pickXMM(s.Entry.X[i], s.Live.XMM[i]) {
+		if pick(e.Regs[i], s.Live.GPR[i]) != pick(s.Entry.R[i], s.Live.GPR[i]) || pickXMM(e.XMM[i], s.Live.XMM[i]) != pickXMM(s.Entry.X[i], s.Live.XMM[i]) ||
+			pickXMM(e.YMM[i], s.Live.YMM[i]) != pickXMM(s.Entry.Y[i], s.Live.YMM[i]) {
 			return false
 		}
 	}

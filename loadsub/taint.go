@@ -210,6 +210,14 @@ func (t *taint) outputs(h *overlay.History) {
 					}
 				}
 			}
+			if m := s.Live.YMM[r]; m != 0 {
+				o := t.output(YMMName(s, r))
+				for b := uint64(0); b < 16; b++ {
+					if m>>b&1 != 0 {
+						t.add(overlay.Span{Addr: overlay.LocYMM + 16*uint64(r) + b, N: 1}, o)
+					}
+				}
+			}
 		}
 	}
 	secs := []*overlay.Section{s}
@@ -267,28 +275,36 @@ func (t *taint) quiet(h *overlay.History) []bool {
 	return out
 }
 
+// A tainted is a byte that an instruction copies, and the outputs that what it
+// copies flows into.
+type tainted struct {
+	from uint64
+	outputs
+}
+
 // walk goes backwards over the instructions.
 func (t *taint) walk(h *overlay.History) {
 	t.loads = make([]outputs, len(t.sec.Accesses))
 	next := len(t.sec.Accesses)
-	var moved []outputs
+	var moved []tainted
 	for i := len(h.Steps) - 1; i >= 0; i-- {
 		st := &h.Steps[i]
 		if st.Call >= 0 {
 			t.call(h, i)
 			continue
 		}
-		from, to, n := st.Copies()
 		moved = moved[:0]
 		var used, copied outputs
-		for k := uint64(0); k < n; k++ {
-			var o outputs
-			if p := t.at(to+k, false); p != nil {
-				o = *p
+		copies := false
+		st.Copies(func(from, to, n uint64) {
+			copies = copies || n > 0
+			for k := range n {
+				if p := t.at(to+k, false); p != nil && *p != 0 {
+					moved = append(moved, tainted{from + k, *p})
+					copied |= *p
+				}
 			}
-			moved = append(moved, o)
-			copied |= o
-		}
+		})
 		st.Writes(func(sp overlay.Span) { used |= t.get(sp) })
 		if st.Mixes() {
 			used |= t.regs[overlay.LocOther-overlay.LocReg]
@@ -297,13 +313,11 @@ func (t *taint) walk(h *overlay.History) {
 		if decides(st) {
 			used |= control
 		}
-		for k, o := range moved {
-			if o != 0 {
-				*t.at(from+uint64(k), true) |= o
-			}
+		for _, m := range moved {
+			*t.at(m.from, true) |= m.outputs
 		}
 		st.Reads(func(sp overlay.Span, addr bool) { t.add(sp, used) })
-		if n > 0 && !decides(st) {
+		if copies && !decides(st) {
 			used = copied
 		}
 		next = t.note(st.At, next, used)

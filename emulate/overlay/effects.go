@@ -13,8 +13,11 @@ import (
 const (
 	// LocReg + 8*r is general register r, 8 bytes.
 	LocReg uint64 = 1 << 63
-	// LocXMM + 16*r is XMM register r, 16 bytes.
+	// LocXMM + 16*r is XMM register r, 16 bytes; LocYMM + 16*r, which follow, is
+	// the upper half of YMM register r.
 	LocXMM = LocReg + 0x1000
+	LocYMM = LocXMM + xmmSize
+	vecEnd = LocYMM + xmmSize
 	// LocFlag + i is bit i of RFLAGS.
 	LocFlag = LocReg + 0x2000
 	// LocOther is everything else taken together: x87, MMX, MXCSR.
@@ -43,13 +46,18 @@ type Insn struct {
 	copies   bool
 	from, to copyOperand
 	str      bool // a string instruction: memory from the changes of RSI and RDI
-	// save and restore: FXSAVE and FXRSTOR, which copy all XMM registers.
-	save, restore bool
+	// save and restore: FXSAVE and FXRSTOR, which copy all XMM registers; with ymm
+	// XSAVE and XRSTOR, which copy the upper halves too.
+	save, restore, ymm bool
+	// elems is the memory operand of a masked move or a gather, which isn't in mems.
+	elems *x86.Operand
 }
 
-// The XMM registers within the area of FXSAVE (Intel SDM volume 1, 10.5.1), bytes.
+// The XMM registers within the area of FXSAVE (Intel SDM volume 1, 10.5.1), and
+// the upper halves of the YMM registers within that of XSAVE (13.4.3), bytes.
 const (
 	fxXMM   = 160
+	xsYMM   = 576
 	xmmSize = 256
 )
 
@@ -61,7 +69,8 @@ type memOperand struct {
 
 type copyOperand struct {
 	reg Span
-	mem int // 1 + index, 0: none
+	mem int  // 1 + index, 0: none
+	ymm bool // reg is the lower half of a YMM register
 }
 
 // copying lists the instructions that put bytes of one operand into another as
@@ -69,6 +78,10 @@ type copyOperand struct {
 var copying = map[string]bool{"mov": true, "movzx": true, "push": true, "pop": true, "movaps": true, "movups": true, "movapd": true,
 	"movupd": true, "movdqa": true, "movdqu": true, "lddqu": true, "movntps": true, "movntpd": true, "movntdq": true, "movntdqa": true,
 	"movss": true, "movsd": true, "movq": true, "movd": true, "movnti": true}
+
+// isCopying and isClearing take the AVX names with them.
+func isCopying(mnem string) bool  { return copying[mnem] || copying[strings.TrimPrefix(mnem, "v")] }
+func isClearing(mnem string) bool { return clearing[mnem] || clearing[strings.TrimPrefix(mnem, "v")] }
 
 // clearing lists the instructions whose result doesn't depend on a register
 // when both operands are the same one. With SBB only CF matters.
@@ -83,7 +96,7 @@ func newInsn(code []byte, pc uint64) *Insn {
 		return &Insn{Mnemonic: "?", Opaque: true}
 	}
 	in := &Insn{Mnemonic: info.Mnemonic, Branch: info.Branch, Lock: info.Lock}
-	same := clearing[info.Mnemonic] && sameRegister(&info)
+	same := isClearing(info.Mnemonic) && sameRegister(&info)
 	var refs []copyOperand // of the operands, in order
 	for i := range info.Operands {
 		refs = append(refs, in.operand(&info.Operands[i], same))
@@ -97,6 +110,15 @@ func newInsn(code []byte, pc uint64) *Insn {
 		}
 	}
 	switch info.Mnemonic {
+	case "xsave", "xsave64", "xsaveopt", "xsaveopt64", "xsavec", "xsavec64":
+		in.save, in.ymm = true, true
+	case "xrstor", "xrstor64":
+		in.restore, in.ymm = true, true
+		in.writes = append(in.writes, Span{LocXMM, 2 * xmmSize})
+	case "vzeroupper":
+		in.writes = append(in.writes, Span{LocYMM, xmmSize})
+	case "vzeroall":
+		in.writes = append(in.writes, Span{LocXMM, 2 * xmmSize})
 	case "fxsave", "fxsave64":
 		in.save = true
 	case "fxrstor", "fxrstor64":
@@ -123,6 +145,9 @@ func sameRegister(info *x86.Info) bool {
 		return false
 	}
 	a, b := &info.Operands[0], &info.Operands[1]
+	if len(info.Operands) > 2 && info.Mnemonic[0] == 'v' {
+		a, b = b, &info.Operands[2]
+	}
 	return a.Kind == b.Kind && a.Reg == b.Reg && a.High == b.High && (a.Kind == x86.OperandReg || a.Kind == x86.OperandXMM)
 }
 
@@ -154,26 +179,44 @@ func (in *Insn) operand(o *x86.Operand, same bool) copyOperand {
 		return copyOperand{reg: s}
 	case x86.OperandXMM:
 		s := Span{LocXMM + 16*uint64(o.Reg), min(uint64(o.Size), 16)}
+		upper := Span{LocYMM + 16*uint64(o.Reg), 16}
 		if o.Read && !same {
 			in.reads = append(in.reads, s)
+			if o.Size == 32 {
+				in.reads = append(in.reads, upper)
+			}
 		}
 		if o.Write {
-			in.writes = append(in.writes, s)
+			if o.Clears {
+				in.writes = append(in.writes, Span{s.Addr, 16})
+			} else {
+				in.writes = append(in.writes, s)
+			}
+			if o.Clears || o.Size == 32 {
+				in.writes = append(in.writes, upper)
+			}
 		}
-		return copyOperand{reg: s}
+		return copyOperand{reg: s, ymm: o.Size == 32}
 	case x86.OperandMem:
 		for _, r := range []uint8{o.Mem.Base, o.Mem.Index} {
 			if r < 16 && r != x86.RSP {
 				in.addrs = append(in.addrs, Span{LocReg + 8*uint64(r), 8})
 			}
 		}
+		if r, ok := o.Elem.VectorIndex(); ok {
+			in.addrs = append(in.addrs, Span{LocXMM + 16*uint64(r), 16}, Span{LocYMM + 16*uint64(r), 16})
+		}
 		if !o.Read && !o.Write {
+			return copyOperand{}
+		}
+		if o.Elem.Size > 0 {
+			in.elems = new(*o)
 			return copyOperand{}
 		}
 		in.mems = append(in.mems, memOperand{o.Read, o.Write, uint64(o.Size), o.Mem})
 		return copyOperand{mem: len(in.mems)}
 	case x86.OperandMMX, x86.OperandST, x86.OperandState:
-		if o.Name == "fsbase" || o.Name == "gsbase" || o.Name == "sreg" {
+		if o.Name == "fsbase" || o.Name == "gsbase" || o.Name == "sreg" || o.Name == "ymms" {
 			return copyOperand{}
 		}
 		if o.Read {
@@ -188,7 +231,7 @@ func (in *Insn) operand(o *x86.Operand, same bool) copyOperand {
 
 // copy recognises instructions that only move bytes.
 func (in *Insn) copy(info *x86.Info, refs []copyOperand) {
-	if !copying[in.Mnemonic] || in.str || len(in.reads)+len(in.mems) == 0 || in.adds {
+	if !isCopying(in.Mnemonic) || in.str || len(in.reads)+len(in.mems) == 0 || in.adds {
 		return
 	}
 	var from, to []copyOperand
@@ -213,6 +256,7 @@ func (in *Insn) copy(info *x86.Info, refs []copyOperand) {
 	for _, s := range in.reads {
 		if s == from[0].reg {
 			in.reads = nil
+			break
 		}
 	}
 }
@@ -224,6 +268,8 @@ type Step struct {
 	PC uint64
 	// mem has the memory operands in the order of Insn.mems.
 	mem [2]Span
+	// elems has the elements that a masked move or a gather accesses.
+	elems []Span
 	// Call is the system call that the instruction is, -1 for others.
 	Call int32
 }
@@ -242,6 +288,11 @@ func (s *Step) Reads(f func(sp Span, addr bool)) {
 			f(s.mem[i], false)
 		}
 	}
+	if s.elems != nil && s.Insn.elems.Read {
+		for _, sp := range s.elems {
+			f(sp, false)
+		}
+	}
 }
 
 // Writes calls f with every location that the instruction overwrites.
@@ -254,26 +305,46 @@ func (s *Step) Writes(f func(sp Span)) {
 			f(s.mem[i])
 		}
 	}
+	if s.elems != nil && s.Insn.elems.Write {
+		for _, sp := range s.elems {
+			f(sp)
+		}
+	}
 }
 
 // moves reports whether the instruction is a string move.
 func (s *Step) moves() bool { return s.Mnemonic == "movs" && s.mem[0].N == s.mem[1].N }
 
-// Copies returns which bytes the instruction copies where, in place; n is 0 if
-// it copies none.
-func (s *Step) Copies() (from, to, n uint64) {
+// Copies calls f for each run of bytes that the instruction copies, in place.
+func (s *Step) Copies(f func(from, to, n uint64)) {
 	switch {
 	case s.save:
-		return LocXMM, s.mem[0].Addr + fxXMM, xmmSize
+		f(LocXMM, s.mem[0].Addr+fxXMM, xmmSize)
+		if s.ymm {
+			f(LocYMM, s.mem[0].Addr+xsYMM, xmmSize)
+		}
 	case s.restore:
-		return s.mem[0].Addr + fxXMM, LocXMM, xmmSize
+		f(s.mem[0].Addr+fxXMM, LocXMM, xmmSize)
+		if s.ymm {
+			f(s.mem[0].Addr+xsYMM, LocYMM, xmmSize)
+		}
 	case s.moves():
-		return s.mem[1].Addr, s.mem[0].Addr, s.mem[0].N
-	case !s.copies:
-		return 0, 0, 0
+		f(s.mem[1].Addr, s.mem[0].Addr, s.mem[0].N)
+	case s.copies:
+		a, b := s.span(&s.from), s.span(&s.to)
+		f(a.Addr, b.Addr, min(a.N, b.N))
+		if s.from.ymm || s.to.ymm {
+			f(s.from.upper(a), s.to.upper(b), 16)
+		}
 	}
-	a, b := s.span(&s.from), s.span(&s.to)
-	return a.Addr, b.Addr, min(a.N, b.N)
+}
+
+// upper is where the upper 16 of 32 bytes lie, the lower of which are at sp.
+func (o *copyOperand) upper(sp Span) uint64 {
+	if o.mem > 0 {
+		return sp.Addr + 16
+	}
+	return sp.Addr + (LocYMM - LocXMM)
 }
 
 func (s *Step) span(o *copyOperand) Span {
@@ -290,6 +361,11 @@ func (s *Step) Loads(f func(sp Span)) {
 			f(s.mem[i])
 		}
 	}
+	if s.elems != nil && s.Insn.elems.Read {
+		for _, sp := range s.elems {
+			f(sp)
+		}
+	}
 }
 
 // Mixes reports whether the instruction changes LocOther in part.
@@ -302,6 +378,10 @@ func (s *Step) resolve(c *x86.CPU) {
 		if i < len(s.mem) {
 			s.mem[i] = Span{s.mems[i].expr.Addr(c), s.mems[i].size}
 		}
+	}
+	if o := s.Insn.elems; o != nil {
+		s.elems = make([]Span, 0, o.Elem.N)
+		o.Each(c, func(a uint64) { s.elems = append(s.elems, Span{a, uint64(o.Elem.Size)}) })
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/racesim/racesim/emulate/record"
@@ -29,7 +30,7 @@ func session(t *testing.T, source string, flags ...string) *replay.Session {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	cfg := record.Config{Output: filepath.Join(dir, "t.ttd"), Argv: []string{bin}, Seed: 1, Stdin: null, Stdout: null, Stderr: null}
+	cfg := record.Config{Output: filepath.Join(dir, "t.ttd"), Argv: []string{bin}, Seed: 1, CPU: "v3", Stdin: null, Stdout: null, Stderr: null}
 	if _, err := record.Run(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,17 @@ func covered(sp Span, in []Span) bool {
 // Everything that an executed instruction changes is among what it is said to
 // write, and everything that it loads among what it is said to read.
 func TestInstructionsDoWhatIsSaid(t *testing.T) {
-	s := session(t, "../../loadsub/testdata/library.c", "-O2")
+	for _, src := range []string{"../../loadsub/testdata/library.c", "../replay/testdata/vectors.c"} {
+		t.Run(filepath.Base(src), func(t *testing.T) { doWhatIsSaid(t, src) })
+	}
+}
+
+func doWhatIsSaid(t *testing.T, src string) {
+	flags := []string{"-O2"}
+	if strings.Contains(src, "vectors") {
+		flags = append(flags, "-mavx2", "-mfma")
+	}
+	s := session(t, src, flags...)
 	seen := map[string]bool{}
 	failed := 0
 	for _, id := range s.Threads() {
@@ -90,7 +101,7 @@ func TestInstructionsDoWhatIsSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := th.CPU()
-			r, x, fl, fpu := c.R, c.X, c.Flags(), c.F
+			r, x, fl, fpu := c.R, vectors(c), c.Flags(), c.F
 			acc.loads, acc.stores = acc.loads[:0], acc.stores[:0]
 			st, err := w.one()
 			if errors.Is(err, io.EOF) || errors.Is(err, errEnded) {
@@ -110,7 +121,8 @@ func TestInstructionsDoWhatIsSaid(t *testing.T) {
 			var writes, loads []Span
 			st.Writes(func(sp Span) { writes = append(writes, sp) })
 			st.Loads(func(sp Span) { loads = append(loads, sp) })
-			if from, to, n := st.Copies(); n > 0 {
+			now := vectors(c)
+			st.Copies(func(from, to, n uint64) {
 				if IsMemory(from) {
 					loads = append(loads, Span{from, n})
 				}
@@ -119,20 +131,20 @@ func TestInstructionsDoWhatIsSaid(t *testing.T) {
 					failed++
 				}
 				for i := uint64(0); i < n && !IsMemory(from) && !IsMemory(to); i++ {
-					if a, b := regByte(&r, &x, from+i), regByte(&c.R, &c.X, to+i); a != b {
+					if a, b := regByte(&r, &x, from+i), regByte(&c.R, &now, to+i); a != b {
 						t.Errorf("%s at 0x%x doesn't copy byte %d", st.Mnemonic, st.PC, i)
 						failed++
 					}
 				}
-			}
+			})
 			for i := uint64(0); i < 16*8; i++ {
-				if i/8 != x86.RSP && regByte(&r, &x, LocReg+i) != regByte(&c.R, &c.X, LocReg+i) && !covered(Span{LocReg + i, 1}, writes) && !(st.Call >= 0 && i < 8) {
+				if i/8 != x86.RSP && regByte(&r, &x, LocReg+i) != regByte(&c.R, &now, LocReg+i) && !covered(Span{LocReg + i, 1}, writes) && !(st.Call >= 0 && i < 8) {
 					t.Errorf("%s at 0x%x changes byte %d of register %d", st.Mnemonic, st.PC, i%8, i/8)
 					failed++
 				}
 			}
-			for i := uint64(0); i < 16*16; i++ {
-				if regByte(&r, &x, LocXMM+i) != regByte(&c.R, &c.X, LocXMM+i) && !covered(Span{LocXMM + i, 1}, writes) {
+			for i := uint64(0); i < 2*xmmSize; i++ {
+				if regByte(&r, &x, LocXMM+i) != regByte(&c.R, &now, LocXMM+i) && !covered(Span{LocXMM + i, 1}, writes) {
 					t.Errorf("%s at 0x%x changes byte %d of xmm%d", st.Mnemonic, st.PC, i%16, i/16)
 					failed++
 				}
@@ -166,7 +178,14 @@ func TestInstructionsDoWhatIsSaid(t *testing.T) {
 	}
 }
 
-func regByte(r *[32]uint64, x *[16][2]uint64, loc uint64) byte {
+// vectors returns the vector registers in the order of their locations.
+func vectors(c *x86.CPU) (v [32][2]uint64) {
+	copy(v[:16], c.X[:])
+	copy(v[16:], c.Y[:])
+	return v
+}
+
+func regByte(r *[32]uint64, x *[32][2]uint64, loc uint64) byte {
 	if loc >= LocXMM {
 		i := loc - LocXMM
 		return byte(x[i/16][i%16/8] >> (8 * (i % 8)))

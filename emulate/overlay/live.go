@@ -9,6 +9,7 @@ import (
 type RegSet struct {
 	GPR [16]uint8  // bit i: byte i
 	XMM [16]uint16 // bit i: byte i
+	YMM [16]uint16 // the upper halves of the YMM registers; bit i: byte 16 + i
 }
 
 // Live is a set of locations.
@@ -45,10 +46,11 @@ const (
 // register isn't a use of it.
 type liveness struct {
 	live  Live
-	reg   [128]uint64 // origins, 0: none
-	xmm   [256]uint64
+	reg   [128]uint64         // origins, 0: none
+	vec   [2 * xmmSize]uint64 // XMM registers, then the upper halves
 	lines map[uint64]*originLine
 	left  bool // the frame is gone
+	moved []move
 	s     *Section
 	g     *Goal
 	res   *RegSet
@@ -67,8 +69,8 @@ func lookAhead(u *replay.Thread, s *Section, g *Goal) *Live {
 	for i := range l.reg {
 		l.reg[i] = LocReg + uint64(i)
 	}
-	for i := range l.xmm {
-		l.xmm[i] = LocXMM + uint64(i)
+	for i := range l.vec {
+		l.vec[i] = LocXMM + uint64(i)
 	}
 	w := newStepper(u.Snapshot().NewThread())
 	if w.t.Ended() {
@@ -121,7 +123,10 @@ func (l *liveness) leave() {
 		for r, m := range l.res.XMM {
 			for b := 0; b < 16; b++ {
 				if m>>b&1 != 0 {
-					l.mark(l.xmm[16*r+b])
+					l.mark(l.vec[16*r+b])
+				}
+				if l.res.YMM[r]>>b&1 != 0 {
+					l.mark(l.vec[xmmSize+16*r+b])
 				}
 			}
 		}
@@ -136,7 +141,8 @@ func (l *liveness) leave() {
 	if l.res == nil {
 		from = 32
 	}
-	clear(l.xmm[from:])
+	clear(l.vec[from:xmmSize])
+	clear(l.vec[xmmSize+from:])
 }
 
 // pending reports whether any register still has the value that a section left
@@ -147,7 +153,7 @@ func (l *liveness) pending() bool {
 			return true
 		}
 	}
-	for _, o := range l.xmm {
+	for _, o := range l.vec {
 		if o != 0 && !l.isLive(o) {
 			return true
 		}
@@ -157,7 +163,9 @@ func (l *liveness) pending() bool {
 
 func (l *liveness) isLive(o uint64) bool {
 	switch {
-	case o >= LocXMM && o < LocXMM+256:
+	case o >= LocYMM && o < vecEnd:
+		return l.live.YMM[(o-LocYMM)/16]>>((o-LocYMM)%16)&1 != 0
+	case o >= LocXMM && o < LocYMM:
 		return l.live.XMM[(o-LocXMM)/16]>>((o-LocXMM)%16)&1 != 0
 	case o >= LocReg && o < LocReg+128:
 		return l.live.GPR[(o-LocReg)/8]>>((o-LocReg)%8)&1 != 0
@@ -189,8 +197,10 @@ func (l *liveness) unsettled() {
 			}
 		}
 		for b := 0; b < 16 && keep&xmmBit(r) != 0; b++ {
-			if own := LocXMM + uint64(16*int(r)+b); l.xmm[16*int(r)+b] == own {
-				l.mark(own)
+			for _, i := range []int{16*int(r) + b, xmmSize + 16*int(r) + b} {
+				if own := LocXMM + uint64(i); l.vec[i] == own {
+					l.mark(own)
+				}
 			}
 		}
 	}
@@ -206,7 +216,7 @@ func (l *liveness) result() regMask {
 		if l.res.GPR[r] != 0 {
 			m |= gprBit(uint8(r))
 		}
-		if l.res.XMM[r] != 0 {
+		if l.res.XMM[r]|l.res.YMM[r] != 0 {
 			m |= xmmBit(uint8(r))
 		}
 	}
@@ -217,7 +227,9 @@ func (l *liveness) result() regMask {
 func (l *liveness) mark(o uint64) {
 	switch {
 	case o == 0:
-	case o >= LocXMM && o < LocXMM+256:
+	case o >= LocYMM && o < vecEnd:
+		l.live.YMM[(o-LocYMM)/16] |= 1 << ((o - LocYMM) % 16)
+	case o >= LocXMM && o < LocYMM:
 		l.live.XMM[(o-LocXMM)/16] |= 1 << ((o - LocXMM) % 16)
 	case o >= LocReg && o < LocReg+128:
 		l.live.GPR[(o-LocReg)/8] |= 1 << ((o - LocReg) % 8)
@@ -229,8 +241,8 @@ func (l *liveness) mark(o uint64) {
 // origin returns where the value at loc came from.
 func (l *liveness) origin(loc uint64) uint64 {
 	switch {
-	case loc >= LocXMM && loc < LocXMM+256:
-		return l.xmm[loc-LocXMM]
+	case loc >= LocXMM && loc < vecEnd:
+		return l.vec[loc-LocXMM]
 	case loc >= LocReg && loc < LocReg+128:
 		return l.reg[loc-LocReg]
 	case loc >= l.live.hi || l.live.hi-loc > maxStack:
@@ -251,8 +263,8 @@ const maxStack = 8 << 20
 // put says that loc now holds the value that origin o held, 0: another one.
 func (l *liveness) put(loc, o uint64) {
 	switch {
-	case loc >= LocXMM && loc < LocXMM+256:
-		l.xmm[loc-LocXMM] = o
+	case loc >= LocXMM && loc < vecEnd:
+		l.vec[loc-LocXMM] = o
 		return
 	case loc >= LocReg && loc < LocReg+128:
 		l.reg[loc-LocReg] = o
@@ -290,8 +302,8 @@ func (l *liveness) apply(st *Step, w *stepper) {
 		for i := range l.reg {
 			l.mark(l.reg[i])
 		}
-		for i := range l.xmm {
-			l.mark(l.xmm[i])
+		for i := range l.vec {
+			l.mark(l.vec[i])
 		}
 		return
 	}
@@ -308,22 +320,20 @@ func (l *liveness) apply(st *Step, w *stepper) {
 		}
 		l.kill(Span{LocReg + 8*x86.RAX, 8})
 	}
-	from, to, n := st.Copies()
-	var moved [64]uint64
-	var long []uint64
-	org := moved[:]
-	if n > uint64(len(moved)) {
-		long = make([]uint64, n)
-		org = long
-	}
-	for i := uint64(0); i < n; i++ {
-		org[i] = l.origin(from + i)
-	}
+	l.moved = l.moved[:0]
+	st.Copies(func(from, to, n uint64) {
+		for i := range n {
+			l.moved = append(l.moved, move{to + i, l.origin(from + i)})
+		}
+	})
 	st.Writes(l.kill)
-	for i := uint64(0); i < n; i++ {
-		l.put(to+i, org[i])
+	for _, m := range l.moved {
+		l.put(m.to, m.origin)
 	}
 }
+
+// A move is one byte that an instruction copies: the origin of its value.
+type move struct{ to, origin uint64 }
 
 func (l *liveness) kill(sp Span) {
 	for i := uint64(0); i < sp.N; i++ {

@@ -20,6 +20,7 @@ type End struct {
 	Texts    []Text // what it put into the buffers of streams, by descriptor
 	Regs     [16]uint64
 	XMM      [16][2]uint64
+	YMM      [16][2]uint64 // the upper halves
 }
 
 // A Result is what a Run produced.
@@ -38,7 +39,7 @@ func (r *Run) Result() *Result {
 	for _, p := range r.parts {
 		c := p.cpu
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
-			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X}
+			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
 		copy(e.Regs[:], c.R[:16])
 		res.Ends = append(res.Ends, e)
 	}

@@ -5,7 +5,8 @@ import "github.com/racesim/racesim/emulate/x86"
 // maxStatic bounds the instructions of a function that are looked at.
 const maxStatic = 8000
 
-// A regMask has a bit for each general register, then one for each XMM register.
+// A regMask has a bit for each general register, then one for each vector
+// register.
 type regMask uint32
 
 func gprBit(r uint8) regMask { return 1 << (r & 15) }
@@ -99,10 +100,13 @@ func describeStatic(code []byte, pc, lo, hi uint64, result regMask) (*staticOp, 
 			if p.Read {
 				o.use |= xmmBit(p.Reg)
 			}
-			if p.Write && p.Size >= 16 {
+			if p.Write && p.Size >= 16 { // an upper half that SSE leaves isn't looked at
 				o.def |= xmmBit(p.Reg)
 			}
 		case x86.OperandMem:
+			if r, ok := p.Elem.VectorIndex(); ok {
+				o.use |= xmmBit(r)
+			}
 			for _, r := range []uint8{p.Mem.Base, p.Mem.Index} {
 				if r < 16 {
 					o.use |= gprBit(r)
@@ -154,6 +158,9 @@ func zeroing(in *x86.Info) bool {
 		return false
 	}
 	a, b := &in.Operands[0], &in.Operands[1]
+	if len(in.Operands) > 2 && (in.Mnemonic == "vpxor" || in.Mnemonic == "vxorps" || in.Mnemonic == "vxorpd") {
+		return b.Kind == in.Operands[2].Kind && b.Reg == in.Operands[2].Reg
+	}
 	if a.Kind != b.Kind || a.Reg != b.Reg || a.Size != b.Size || a.High != b.High {
 		return false
 	}

@@ -54,6 +54,7 @@ type Operand struct {
 	Imm         int64
 	Name        string
 	Mem         MemExpr
+	Elem        ElemAccess
 }
 
 // A MemExpr is an address: Seg + Base + Index<<Scale + Disp, where Seg, Base
@@ -186,6 +187,7 @@ func (f *form) describe(d *inst, op *Op, i int) Operand {
 	case placeRM:
 		if d.mod != 3 {
 			o.Kind, o.Name, o.Size = OperandMem, "", a.bytes(d, a.memSize)
+			o.Elem = f.elements(op)
 			o.Mem = MemExpr{Base: op.base, Index: op.idx, Scale: op.scale, Seg: op.seg, Disp: op.disp, Addr32: d.addr32}
 			if f.mnem == "lea" {
 				o.Mem.Seg = RegZero
@@ -211,6 +213,9 @@ func (f *form) describe(d *inst, op *Op, i int) Operand {
 		o.Mem.Base, o.Mem.Seg = RSI, d.seg
 	case placeDI:
 		o.Mem.Base = RDI
+		if strings.Contains(f.mnem, "maskmov") && a.class == classNone && f.regKind >= 0 && f.args[f.regKind].class == classXMM {
+			o.Mem.Seg, o.Elem = d.seg, ElemAccess{Size: 1, N: a.bytes(d, int(a.size)), Mask: op.src, indexSize: 0}
+		}
 	case placePush:
 		o.Mem.Base, o.Mem.Disp, o.Mem.Addr32 = RSP, -int64(o.Size), false
 	case placePop:
