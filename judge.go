@@ -263,12 +263,32 @@ type judging struct {
 	r    *report.Race
 	ev   classify.Evidence
 	open []open // differences to be followed
+
+	budget    budget
+	invented  map[uint64]bool // loads, by code, that got values nobody had
+	loadsLeft int             // further loads of the racing bytes that weren't tried
+}
+
+// leftOut says what the budget left out, one sentence each.
+func (j *judging) leftOut(g *group, tried int) []string {
+	out := j.budget.leftOut()
+	if j.loadsLeft > 0 {
+		out = append(out, fmt.Sprintf("further loads of the racing bytes: %d", j.loadsLeft))
+	}
+	all := 0
+	for _, c := range g.cands {
+		all += len(c.Samples)
+	}
+	if all > tried && !j.ev.Freed && j.ev.NotSerialisable == 0 {
+		out = append(out, fmt.Sprintf("pairs of accesses: %d", all-tried))
+	}
+	return out
 }
 
 // judge experiments with a race and gives its verdict.
 func (a *analysis) judge(g *group) report.Race {
 	r := a.race(g)
-	j := &judging{r: &r}
+	j := &judging{r: &r, invented: map[uint64]bool{}}
 	ev := &j.ev
 	for _, c := range g.cands {
 		if c.Reason == races.FreeRace {
@@ -283,83 +303,15 @@ func (a *analysis) judge(g *group) report.Race {
 	pairs := g.pairs()
 	experiment(pairs)
 	if !ev.Freed && ev.NotSerialisable == 0 {
-		experiment(a.earlier(&pairs[0]))
+		experiment(a.others(&pairs[0]))
 	}
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		a.follow(j)
 	}
 	v, c, why := classify.Judge(*ev)
 	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
+	r.LeftOut = j.leftOut(g, len(pairs))
 	return r
-}
-
-// maxBefore is how far back equally unordered accesses are looked for, in
-// instructions.
-const maxBefore = 100_000
-
-// earlier returns pairs like p of which one side or both are the first access
-// by the same instruction since the thread synchronised: nothing orders these
-// either, and what a loop does in its first round it may not do in its last.
-func (a *analysis) earlier(p *races.Pair) []races.Pair {
-	var out []races.Pair
-	first, okA := a.firstLike(&p.First)
-	second, okB := a.firstLike(&p.Second)
-	if okA {
-		out = append(out, races.Pair{First: first, Second: p.Second})
-	}
-	if okB {
-		out = append(out, races.Pair{First: p.First, Second: second})
-	}
-	if okA && okB {
-		out = append(out, races.Pair{First: first, Second: second})
-	}
-	for i := range out {
-		if q := &out[i]; !a.order(q.First.Thread, q.First.Count, q.Second.Thread, q.Second.Count) {
-			q.First, q.Second = q.Second, q.First
-		}
-	}
-	return out
-}
-
-// firstLike finds the first access by the instruction of x to the same place
-// since the last instruction that synchronised.
-func (a *analysis) firstLike(x *races.Access) (races.Access, bool) {
-	if x.Kernel || x.Atomic {
-		return races.Access{}, false
-	}
-	from := emulate.Count(0)
-	if x.Count > maxBefore {
-		from = x.Count - maxBefore
-	}
-	t, _, err := a.pass.Seek(x.Thread, from)
-	if err != nil {
-		return races.Access{}, false
-	}
-	s, err := overlay.Capture(t.Snapshot(), overlay.Goal{End: overlay.EndCount, Count: x.Count, MaxSteps: maxBefore + 1, NoLive: true})
-	if err != nil || s.Stop < x.Count {
-		return races.Access{}, false
-	}
-	since := s.Start
-	for i := range s.Inputs {
-		if in := &s.Inputs[i]; in.Kind != overlay.InImport {
-			since = max(since, in.At)
-		}
-	}
-	for i := range s.Accesses {
-		if y := &s.Accesses[i]; y.Atom {
-			since = max(since, y.At)
-		}
-	}
-	for i := range s.Accesses {
-		y := &s.Accesses[i]
-		if y.At <= since || y.PC != x.PC || y.Addr != uint64(x.Addr) || int(y.Size) != x.Size {
-			continue
-		}
-		z := *x
-		z.Count, z.Value = y.At, y.Value
-		return z, true
-	}
-	return races.Access{}, false
 }
 
 // pair experiments with one dynamic pair of accesses.
@@ -430,6 +382,8 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 		if ev.Interleavings == 0 {
 			ev.SerialFailed = s.Err
 		}
+		r.Experiments = append(r.Experiments, report.Experiment{Function: qa.String() + " against " + qb.String(), Mode: "simulate", Source: "interleaving",
+			Outcome: "unknown", Outputs: []report.Output{}, Detail: s.Err})
 		return
 	}
 	ev.Interleavings += s.Runs

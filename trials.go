@@ -43,18 +43,27 @@ func (a *analysis) trials(j *judging, s *overlay.Section, side, other *races.Acc
 	}
 	c.User = a.valuesAsked(a.frame(side))
 	at := a.frame(side)
-	done := b.all(i, &at, c)
+	if !j.invented[side.PC] {
+		j.invented[side.PC] = true
+		c.Boundary, c.Seed = true, randomSeed
+		c.Pointer = side.Size == 8 && a.region(side.Value) != ""
+	}
+	done := b.all(i, &at, c, &j.budget)
 	tried := 0
 	for k := range b.matter {
 		l := &b.matter[k]
 		x := &s.Accesses[l.Index]
-		if tried == maxAgain || l.Sync || len(l.Reaches) == 0 || x.PC == side.PC ||
+		if l.Sync || len(l.Reaches) == 0 || x.PC == side.PC ||
 			x.Addr >= uint64(side.Addr)+uint64(side.Size) || uint64(side.Addr) >= x.Addr+uint64(x.Size) {
+			continue
+		}
+		if tried == maxAgain {
+			j.loadsLeft++
 			continue
 		}
 		tried++
 		at := a.lineOf(x.PC)
-		done = append(done, b.all(l.Index, &at, loadsub.Choices{})...)
+		done = append(done, b.all(l.Index, &at, loadsub.Choices{}, &j.budget)...)
 	}
 	for _, d := range done {
 		j.r.Experiments = append(j.r.Experiments, d.shown)
@@ -147,10 +156,52 @@ func (b *bench) info(i int) *loadsub.LoadInfo {
 	return nil
 }
 
-// all tries all replacements of one load.
-func (b *bench) all(i int, at *report.Frame, c loadsub.Choices) []*trial {
+// trialSteps bounds the recorded instructions of the sections that are
+// re-emulated for one race with values that no order of the threads leads to.
+const trialSteps = 200_000
+
+// randomSeed is that of random replacement values.
+const randomSeed = 1
+
+// A budget bounds the trials of one race.
+type budget struct {
+	steps uint64
+	left  map[loadsub.Source]int // values left out
+}
+
+// spend reports whether a trial fits.
+func (b *budget) spend(src loadsub.Source, steps uint64) bool {
+	if src.Essential() {
+		return true
+	}
+	if b.steps += steps; b.steps <= trialSteps {
+		return true
+	}
+	if b.left == nil {
+		b.left = map[loadsub.Source]int{}
+	}
+	b.left[src]++
+	return false
+}
+
+// leftOut says in sentences what wasn't tried.
+func (b *budget) leftOut() []string {
+	var out []string
+	for _, src := range []loadsub.Source{loadsub.FromTypical, loadsub.FromAtypical, loadsub.FromBoundary, loadsub.FromRandom} {
+		if n := b.left[src]; n > 0 {
+			out = append(out, fmt.Sprintf("replacement values from %s: %d", src, n))
+		}
+	}
+	return out
+}
+
+// all tries all replacements of one load that the budget allows.
+func (b *bench) all(i int, at *report.Frame, c loadsub.Choices, limit *budget) []*trial {
 	var out []*trial
 	for _, rep := range loadsub.Replacements(b.s, i, c) {
+		if !limit.spend(rep.Source, b.s.Steps()) {
+			continue
+		}
 		out = append(out, b.try(i, at, rep))
 	}
 	return out

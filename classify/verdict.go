@@ -100,6 +100,8 @@ func Judge(e Evidence) (verdict string, confidence float64, reason string) {
 		return Benign, 0.7, "no replacement changes any output"
 	case t.different > 0 && t.unknown == 0 && e.Gone != "":
 		return Benign, 0.7, "the other value changes what the function does (" + t.differentWhat + "), but " + e.Gone
+	case t.normal > 0 && t.unknown == 0:
+		return Benign, 0.65, "the other value changes what the function does (" + t.differentWhat + "), which stays as it usually is"
 	case t.different > 0 && t.unknown == 0:
 		return Unknown, 0.5, "the other value changes the outputs (" + t.differentWhat + "), and nothing says whether that is normal"
 	case e.SerialFailed != "":

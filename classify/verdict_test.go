@@ -37,6 +37,7 @@ func TestVerdicts(t *testing.T) {
 		{"corrected", Evidence{Trials: []Trial{corrected(usual, odd)}}, Harmful, "it happened"},
 		{"corrected, though the orders explain it", Evidence{Interleavings: 9, OrdersDiffer: true, Trials: []Trial{corrected(usual, odd)}}, Benign, "one of the two"},
 		{"no opinion", Evidence{Trials: []Trial{simulated(Opinion{}, Opinion{})}}, Unknown, "nothing says"},
+		{"another value, as usual", Evidence{Trials: []Trial{simulated(usual, usual)}}, Benign, "usually"},
 		{"nothing changes", Evidence{Trials: []Trial{{Simulate: true, Outcome: "same"}}}, Benign, "no replacement"},
 		{"a crash", Evidence{Trials: []Trial{{Simulate: true, Outcome: "crash", What: "page fault"}}}, Harmful, "page fault"},
 		{"nothing", Evidence{SerialFailed: "too long"}, Unknown, "too long"},

@@ -24,6 +24,9 @@ const (
 	// load read elsewhere in the recording.
 	FromTypical  Source = "typical"
 	FromAtypical Source = "atypical"
+	// FromBoundary: 0, 1, -1 and the largest and smallest signed values; of
+	// pointers only the null pointer.
+	FromBoundary Source = "boundary"
 	// FromRandom: seeded random bits; FromUser: given by the user.
 	FromRandom Source = "random"
 	FromUser   Source = "user"
@@ -53,14 +56,38 @@ type Choices struct {
 	Seen map[uint64]int
 	// User are values that the user asked for.
 	User []uint64
+	// Boundary asks for boundary values.
+	Boundary bool
+	// Pointer: the load reads pointers, of which nothing is learnt by inventing
+	// some.
+	Pointer bool
 	// Seed, if not 0, asks for a random value; the same seed gives the same.
 	Seed uint64
+}
+
+// Essential says whether a value can have come about by the order of threads,
+// or somebody wants to know: it is tried whatever the budget.
+func (s Source) Essential() bool {
+	switch s {
+	case FromEntry, FromOwnStore, FromOther, FromUser:
+		return true
+	}
+	return false
+}
+
+// boundaries lists the boundary values of a size in bytes.
+func boundaries(size int, pointer bool) []uint64 {
+	if pointer {
+		return []uint64{0}
+	}
+	top := uint64(1) << (8*min(size, 8) - 1)
+	return []uint64{0, 1, ^uint64(0), top - 1, top}
 }
 
 // Replacements lists values for the load that is access number i of the
 // section, different from the recorded one, most telling first: what undoes
 // the interference of others, what others store, typical and atypical values
-// of the same load, random ones, the user's.
+// of the same load, the user's, boundary and random ones.
 func Replacements(s *overlay.Section, i int, c Choices) []Replacement {
 	load := &s.Accesses[i]
 	mask := valueMask(int(load.Size))
@@ -91,11 +118,16 @@ func Replacements(s *overlay.Section, i int, c Choices) []Replacement {
 	if v, ok := atypical(c.Seen); ok {
 		add(FromAtypical, v, false)
 	}
-	if c.Seed != 0 {
-		add(FromRandom, rand.New(rand.NewPCG(c.Seed, uint64(load.At))).Uint64(), false)
-	}
 	for _, v := range c.User {
 		add(FromUser, v, false)
+	}
+	if c.Boundary {
+		for _, v := range boundaries(int(load.Size), c.Pointer) {
+			add(FromBoundary, v, false)
+		}
+	}
+	if c.Seed != 0 && !c.Pointer {
+		add(FromRandom, rand.New(rand.NewPCG(c.Seed, uint64(load.At))).Uint64(), false)
 	}
 	return out
 }

@@ -30,6 +30,9 @@ func TestReplacementsAreInOrderOfWhatTheyTell(t *testing.T) {
 			"own-store 4 true; other-thread 12 false; typical 17 true; atypical 19 false; user 0 false; user 9 false; "},
 		{loadsub.Choices{Seen: map[uint64]int{17: 3, 19: 1}}, "own-store 4 true; "},                 // too few
 		{loadsub.Choices{Seen: map[uint64]int{1: 2, 2: 2, 3: 2, 5: 2, 6: 2}}, "own-store 4 true; "}, // all alike
+		{loadsub.Choices{User: []uint64{0}, Boundary: true},
+			"own-store 4 true; user 0 false; boundary 1 false; boundary -1 false; boundary 2147483647 false; boundary -2147483648 false; "},
+		{loadsub.Choices{Boundary: true, Pointer: true, Seed: 7}, "own-store 4 true; boundary 0 false; "}, // no invented pointers
 	} {
 		if got := list(tc.c); got != tc.want {
 			t.Errorf("%+v: %s\nwant %s", tc.c, got, tc.want)

@@ -37,13 +37,15 @@ type Race struct {
 	// critical sections that might as well have come in another order.
 	Predicted bool `json:"predicted,omitempty"`
 	// Severity, Fail and Suppressed are what rules.yaml made of it.
-	Severity    string       `json:"severity,omitempty"`
-	Fail        *bool        `json:"fail,omitempty"`
-	Suppressed  string       `json:"suppressed,omitempty"` // the reason given
-	Count       int          `json:"count"`                // conflicting pairs that this race stands for
-	Seen        int          `json:"seen,omitempty"`       // recordings that show it, if several were made
-	Location    Location     `json:"location"`
-	Accesses    [2]Access    `json:"accesses"`
+	Severity   string    `json:"severity,omitempty"`
+	Fail       *bool     `json:"fail,omitempty"`
+	Suppressed string    `json:"suppressed,omitempty"` // the reason given
+	Count      int       `json:"count"`                // conflicting pairs that this race stands for
+	Seen       int       `json:"seen,omitempty"`       // recordings that show it, if several were made
+	Location   Location  `json:"location"`
+	Accesses   [2]Access `json:"accesses"`
+	// LeftOut says what the budget left out: kind and number.
+	LeftOut     []string     `json:"left_out,omitempty"`
 	Experiments []Experiment `json:"experiments"`
 }
 
@@ -86,7 +88,7 @@ type Experiment struct {
 	Function    string   `json:"function"`
 	Load        string   `json:"load"`   // file:line
 	Mode        string   `json:"mode"`   // correct, simulate
-	Source      string   `json:"source"` // entry, own-store, other-thread, typical, atypical, random, user, interleaving
+	Source      string   `json:"source"` // entry, own-store, other-thread, typical, atypical, boundary, random, user, interleaving
 	Recorded    string   `json:"recorded"`
 	Replacement string   `json:"replacement"`
 	Outcome     string   `json:"outcome"` // same, different, crash, hang, diverged, unknown, not-serialisable

@@ -226,13 +226,18 @@ func (p *printer) experiments(x *Race) {
 	shown := 1
 	for k := range x.Experiments {
 		e := &x.Experiments[k]
-		if e != told && e.Outcome != "same" && shown < 3 {
+		// Values that nobody ever stored there are for those who ask.
+		invented := e.Source == "boundary" || e.Source == "random"
+		if e != told && e.Outcome != "same" && !invented && shown < 3 {
 			p.experiment(e)
 			shown++
 		}
 	}
 	if n := len(x.Experiments) - shown; n > 0 {
 		p.f("    %s in the JSON report\n", count(n, "more experiment"))
+	}
+	if len(x.LeftOut) > 0 {
+		p.f("    the budget left out %s\n", strings.Join(x.LeftOut, "; "))
 	}
 }
 

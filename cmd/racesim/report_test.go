@@ -32,6 +32,7 @@ type (
 		Reason      string           `json:"reason"`
 		Location    jsonLocation     `json:"location"`
 		Accesses    []jsonAccess     `json:"accesses"`
+		LeftOut     []string         `json:"left_out,omitempty"`
 		Experiments []jsonExperiment `json:"experiments"`
 		Count       int              `json:"count,omitempty"`
 		Predicted   bool             `json:"predicted,omitempty"`
@@ -117,7 +118,7 @@ var (
 	kinds    = []string{"global", "heap", "stack", "tls", "mapped", "unknown"}
 	ops      = []string{"read", "write", "update", "free"}
 	modes    = []string{"correct", "simulate"}
-	sources  = []string{"entry", "own-store", "other-thread", "typical", "atypical", "random", "user", "interleaving"}
+	sources  = []string{"entry", "own-store", "other-thread", "typical", "atypical", "boundary", "random", "user", "interleaving"}
 	outcomes = []string{"same", "different", "crash", "hang", "diverged", "unknown", "not-serialisable"}
 	severity = []string{"error", "warning", "note"}
 )

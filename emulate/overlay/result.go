@@ -12,6 +12,7 @@ type End struct {
 	Diverged bool   // control flow left the recorded path
 	Where    string // where it did
 	Assumed  int    // reads served with values from later in the recording
+	Left     bool   // the frame that the section began in is gone
 	Waited   bool   // it spun on a tracked location until the other had moved
 	Steps    uint64
 	RAX, RDX uint64
@@ -38,7 +39,7 @@ func (r *Run) Result() *Result {
 	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written, read: r.read}
 	for _, p := range r.parts {
 		c := p.cpu
-		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Waited: p.waitedFor,
+		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Waited: p.waitedFor,
 			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
 		copy(e.Regs[:], c.R[:16])
 		res.Ends = append(res.Ends, e)

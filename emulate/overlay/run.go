@@ -310,7 +310,10 @@ func (p *participant) atEnd() bool {
 	case c.R[4] > p.sec.SP:
 		return true
 	case p.sec.End == EndLoop && c.RIP == p.sec.EndPC && c.R[4] == p.sec.Entry.R[4]:
-		return p.executed > 0
+		// The loop's last iteration is executed to the function's return, however
+		// often it goes round until then: what is live where it ends isn't what is
+		// live at the head.
+		return p.executed > 0 && !p.sec.left()
 	case p.sec.End == EndCount:
 		return p.executed >= p.sec.Steps()
 	}

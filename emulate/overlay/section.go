@@ -116,5 +116,8 @@ type Section struct {
 // Steps returns the number of recorded instructions.
 func (s *Section) Steps() uint64 { return uint64(s.Stop - s.Start) }
 
+// left reports whether the recorded section left the frame that it began in.
+func (s *Section) left() bool { return s.Complete && s.Exit.R[x86.RSP] > s.SP }
+
 // Writes reports whether the access changes memory.
 func (a *Access) Writes() bool { return a.Kind == x86.Write }

@@ -22,7 +22,7 @@ static void show(void) {
 int main(void) {
 	pthread_t t;
 	pthread_create(&t, NULL, compute, NULL);
-	usleep(20000);
+	usleep(200000);
 	show();
 	pthread_join(t, NULL);
 	return 0;
