@@ -175,6 +175,7 @@ func (d *Detector) other(e *Event) {
 		d.lock(d.thread(e.Thread), e)
 	case OpUnlock:
 		d.unlock(d.thread(e.Thread), e)
+	case OpTired:
 	default:
 		panic(fmt.Sprintf("BUG: races: event with operation %d", e.Op))
 	}

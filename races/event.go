@@ -19,9 +19,10 @@ const (
 	OpReset          // the N bytes at Addr are new memory
 	OpLock           // Thread holds the lock at Addr from now on; Mode says how
 	OpUnlock         // Thread holds the lock at Addr no longer
+	OpTired          // Thread may leave out, from now on, stores to bytes that it stored to since its last event that isn't an access
 )
 
-var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock"}
+var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "tired"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {

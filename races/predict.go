@@ -3,6 +3,7 @@ package races
 import (
 	"encoding/binary"
 	"math/bits"
+	"sort"
 
 	"github.com/racesim/racesim/emulate"
 )
@@ -82,6 +83,38 @@ type predThread struct {
 	held     []heldSection
 	locks    lockSetNum // locks held
 	sections uint32     // critical sections begun
+
+	tired bool     // see OpTired
+	ends  []moment // then: of its events that aren't accesses, in order
+}
+
+// maxEnds bounds predThread.ends. A write before the first of them counts as
+// one right before that.
+const maxEnds = 1 << 16
+
+// ended notes an event that isn't an access, the end of what a tired thread
+// may have left out.
+func (t *predThread) ended() {
+	if !t.tired {
+		return
+	}
+	if len(t.ends) == maxEnds {
+		t.ends = append(t.ends[:0], t.ends[maxEnds/2:]...)
+	}
+	t.ends = append(t.ends, t.moment())
+}
+
+// written returns the moment of a write by t: of the last one to the same
+// bytes that t may have left out since.
+func (t *predThread) written(m moment) moment {
+	if !t.tired {
+		return m
+	}
+	i := sort.Search(len(t.ends), func(i int) bool { return t.ends[i].n >= m.n })
+	if i < len(t.ends) {
+		return t.ends[i]
+	}
+	return t.moment()
 }
 
 // A clockNum is an index in Predictor.clocks, a lockSetNum one in
@@ -229,7 +262,12 @@ func (p *Predictor) Feed(e *Event) {
 		return
 	}
 	p.now++
+	if e.Op != OpAccess && e.Thread != 0 {
+		p.thread(e.Thread).ended()
+	}
 	switch e.Op {
+	case OpTired:
+		p.thread(e.Thread).tired = true
 	case OpAccess:
 		switch {
 		case e.Flags&OfLock != 0:
@@ -507,7 +545,11 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 		p.compare(g, a, &x)
 		p.keep(g, &x)
 	}
-	p.through(t, g, m, e.Kind)
+	kind := e.Kind
+	if coarse && kind == Write {
+		kind = Update // it stands for reads, too
+	}
+	p.through(t, g, m, kind)
 }
 
 // through notes what t reads from others at the bytes m, and what it leaves
@@ -516,7 +558,8 @@ func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
 	if kind == Read || kind == Update {
 		for i := range g.writes {
 			if g.writes[i].mask&m != 0 {
-				p.learnMoment(t, g.writes[i].moment)
+				m := g.writes[i].moment
+				p.learnMoment(t, p.slots[m.slot].written(m))
 			}
 		}
 	}

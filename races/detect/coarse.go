@@ -3,9 +3,8 @@ package detect
 import (
 	"math/bits"
 
-	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/races"
-	"github.com/racesim/racesim/traces"
 )
 
 // Memory that threads hand to one another is touched by several threads, and
@@ -38,12 +37,25 @@ type lineState struct {
 	gen         uint64 // of the follower, that the rest is of
 	read, wrote uint64 // bytes
 	count       uint32 // accesses, whatever was synchronised
-	sync        bool   // it holds synchronisation variables
+	sync        uint64 // bytes of synchronisation variables
 	close       bool   // never coarse: it does, or is a suspect
 	relaxed     bool   // it is in lineTable.relaxed
 }
 
 const allBytes = ^uint64(0)
+
+// limits say when a thread is tired; the zero value is what the constants say.
+type limits struct {
+	looks, per uint64
+	coarse     uint32
+	exact      bool // every access is looked at, and never by the line
+}
+
+func (l *limits) set() {
+	if l.per == 0 {
+		l.looks, l.per, l.coarse = exactLooks, exactPer, coarseAfter
+	}
+}
 
 // A lineTable has the lines of a thread: open addressing.
 type lineTable struct {
@@ -53,6 +65,7 @@ type lineTable struct {
 	relaxed []uint64 // lines that have tags although they are observed
 	looks   uint64   // accesses that were looked at
 	limit   uint64   // and how many the thread may have had by now
+	told    bool     // that it is tired
 }
 
 func newLineTable() *lineTable {
@@ -91,8 +104,8 @@ func (f *follower) state(line uint64) *lineState {
 			t.grow()
 			s = t.find(line)
 		}
-		sync := f.p.syncLines.Has(line)
-		*s = lineState{line: line + 1, sync: sync, close: sync || f.p.Close[line] || f.p.NoCoarse}
+		sync := f.p.syncBytes[line]
+		*s = lineState{line: line + 1, sync: sync, close: sync != 0 || f.p.Close[line] || f.p.NoCoarse || f.p.limits.exact}
 	}
 	if s.gen != f.gen {
 		s.gen, s.read, s.wrote = f.gen, 0, 0
@@ -118,19 +131,24 @@ func (f *follower) synchronised() {
 	t.relaxed = t.relaxed[:0]
 }
 
-// tired says whether the thread has made many accesses to such lines.
+// tired says whether the thread has made many accesses to such lines. It says
+// so to the others when that happens first.
 func (f *follower) tired() bool {
 	t := f.table
 	if t.looks < t.limit {
 		return false
 	}
-	t.limit = exactLooks + uint64(f.t.Count())/exactPer
+	if !t.told {
+		t.told = true
+		f.b.events = append(f.b.events, races.Event{Op: races.OpTired, Thread: f.tt.ID})
+	}
+	t.limit = f.p.limits.looks + uint64(f.t.Count())/f.p.limits.per
 	return t.looks >= t.limit
 }
 
 // readBefore reports whether a load of the bytes m adds nothing.
 func (f *follower) readBefore(s *lineState, m uint64) bool {
-	if s.read&m != m {
+	if s.read&m != m || f.p.limits.exact {
 		return false
 	}
 	f.table.looks++
@@ -142,7 +160,7 @@ func (f *follower) readBefore(s *lineState, m uint64) bool {
 
 // writtenBefore reports whether a store to the bytes m adds nothing.
 func (f *follower) writtenBefore(s *lineState, m uint64) bool {
-	if s.wrote&m != m || s.sync || !f.tired() {
+	if s.wrote&m != m || s.sync&m != 0 || f.p.limits.exact || !f.tired() {
 		return false
 	}
 	f.table.looks++
@@ -154,7 +172,7 @@ func (f *follower) writtenBefore(s *lineState, m uint64) bool {
 
 // relax gives a line the speed that what is known of it allows.
 func (f *follower) relax(s *lineState) {
-	if s.sync {
+	if s.sync != 0 {
 		return
 	}
 	f.t.Relax(s.line-1, s.wrote == allBytes && f.tired())
@@ -173,7 +191,7 @@ func (f *follower) look(s *lineState, e *races.Event, m uint64) {
 	if e.Flags&others != 0 || s.gen != f.gen {
 		return
 	}
-	if s.count >= coarseAfter && !s.close && f.tired() {
+	if s.count >= f.p.limits.coarse && !s.close && f.tired() {
 		m = allBytes
 		e.Flags |= races.Coarse
 		if e.Kind == races.Update {
@@ -195,14 +213,15 @@ func bytesOf(addr uint64, size int) uint64 {
 // suspect notes that a line must be looked at access by access, as it isn't.
 func (p *Pass) suspect(line uint64) { p.Suspects[line] = true }
 
-// linesOfSync returns the lines that hold synchronisation variables.
-func (p *Pass) linesOfSync() *replay.LineSet {
-	var r []traces.LineRange
+// bytesOfSync returns the bytes of synchronisation variables, by line.
+func (p *Pass) bytesOfSync() map[uint64]uint64 {
+	m := map[uint64]uint64{}
 	add := func(addr, n uint64) {
-		if n == 0 {
-			n = 1
+		for end := addr + max(n, 1); addr < end; {
+			next := min(addr|(1<<lineShift-1)+1, end)
+			m[addr>>lineShift] |= bytesOf(addr, int(next-addr))
+			addr = next
 		}
-		r = append(r, traces.LineRange{First: addr >> lineShift, N: (addr+n-1)>>lineShift - addr>>lineShift + 1})
 	}
 	for _, a := range p.Session.Atomics() {
 		add(a.Addr, a.N)
@@ -210,5 +229,39 @@ func (p *Pass) linesOfSync() *replay.LineSet {
 	for i := range p.Sync {
 		add(uint64(p.Sync[i].Addr), uint64(p.Sync[i].Size))
 	}
-	return replay.NewLineSet(r)
+	return m
+}
+
+// waited keeps back a plain load of a synchronisation variable that adds
+// nothing: to an update right after it, it is the first half.
+func (f *follower) waited(e *races.Event) {
+	f.loaded(e)
+	f.last, f.lastKept = *e, true
+}
+
+// resume emits the load that waited kept back, if e updates what it loaded.
+func (f *follower) resume(e *races.Event) {
+	if f.lastKept && f.last.Addr == e.Addr && f.last.N == e.N {
+		f.b.events = append(f.b.events, f.last)
+	}
+	f.lastKept = false
+}
+
+// updates reports whether the instruction at pc, which stores, loads the same
+// memory first.
+func (f *follower) updates(c *x86.CPU, pc uint64) bool {
+	u, known := f.rmw[pc]
+	if !known {
+		if in, err := x86.Describe(f.t.Code(c, pc), pc); err == nil {
+			for i := range in.Operands {
+				o := &in.Operands[i]
+				u = u || o.Kind == x86.OperandMem && o.Read && o.Write
+			}
+		}
+		if f.rmw == nil {
+			f.rmw = map[uint64]bool{}
+		}
+		f.rmw[pc] = u
+	}
+	return u
 }

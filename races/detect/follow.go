@@ -44,7 +44,10 @@ type follower struct {
 	nheld int
 
 	plain    races.Event // the last plain load
-	exchange map[uint64]bool
+	last     races.Event // the last one that waited kept back
+	lastKept bool
+	exchange map[uint64]bool // by instruction; see stores
+	rmw      map[uint64]bool // by instruction; see updates
 
 	gen   uint64 // of what was synchronised
 	table *lineTable
@@ -193,12 +196,18 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 	}
 	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
 	if kind != x86.Update && !c.Atomic() && f.readBefore(s, m) {
+		if s.sync&m != 0 {
+			e := f.access(c, addr, size, races.Read, v)
+			f.flush()
+			f.waited(&e)
+		}
 		return v
 	}
 	e := f.access(c, addr, size, races.Read, v)
 	if kind != x86.Update {
 		f.flush()
 		f.loaded(&e)
+		f.lastKept = false
 		f.look(s, &e, m)
 		f.b.events = append(f.b.events, e)
 		return v
@@ -236,6 +245,9 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	switch {
 	case e.Kind != races.Update:
 		f.flush()
+		if s.relaxed && f.updates(c, e.PC) {
+			e.Kind = races.Update // whose load wasn't seen
+		}
 	case e.Flags&races.Atomic != 0 && f.exchanges(c, &e):
 		e.Kind = races.Write
 		e.Flags &^= races.Atomic
@@ -244,8 +256,9 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		return
 	}
 	f.look(s, &e, m)
+	f.resume(&e)
 	f.b.events = append(f.b.events, e)
-	if s.sync {
+	if s.sync&m != 0 {
 		f.synchronised() // for all that can be told here
 	}
 }
@@ -380,6 +393,7 @@ func (f *follower) callScope() races.Scope {
 func (f *follower) exit(p *traces.Packet) {
 	for _, b := range f.p.children[f.tt.ID] {
 		if b.min > f.call.min && b.min < p.Min {
+			f.synchronised()
 			f.b.events = append(f.b.events, f.p.born(b)...)
 		}
 	}

@@ -57,9 +57,12 @@ type Pass struct {
 	// Cut says where the pass stopped early because the trace is incomplete.
 	Cut string
 
+	limits limits
+	class  func(emulate.Addr) uint64 // see races.Config
+
 	lines     *replay.LineSet
-	sync      []races.SyncVar // known beforehand, the trace's too
-	syncLines *replay.LineSet
+	sync      []races.SyncVar   // known beforehand, the trace's too
+	syncBytes map[uint64]uint64 // of synchronisation variables, by line
 	log       eventLog
 	children  map[emulate.ThreadID][]birth // by parent
 	jumps     []emulate.Addr
@@ -121,15 +124,16 @@ func (p *Pass) Run(ctx context.Context) error {
 			sync = append(sync, races.SyncVar{Addr: emulate.Addr(a.Addr), Size: int(a.N)})
 		}
 	}
-	p.syncLines = p.linesOfSync()
+	p.syncBytes = p.bytesOfSync()
+	p.limits.set()
 	p.Suspects = map[uint64]bool{}
 	canon := p.canon()
 	// A suspect would have to be looked at under all its addresses.
 	p.NoCoarse = p.NoCoarse || canon != nil
-	p.Detector = races.New(races.Config{Sync: sync, Canon: canon, Suspect: p.suspect})
+	p.Detector = races.New(races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect})
 	p.sync = sync
 	if p.Predict {
-		p.Predictor = races.NewPredictor(races.PredictConfig{Sync: sync, Suspect: p.suspect})
+		p.Predictor = p.newPredictor()
 		p.log.full = true
 	}
 	p.held = map[emulate.ThreadID][]emulate.Addr{}
@@ -275,13 +279,21 @@ func (p *Pass) predict(e *races.Event, blocks *races.Detector) {
 	}
 }
 
+func (p *Pass) newPredictor() *races.Predictor {
+	c := races.PredictConfig{Sync: p.sync, Class: p.class, Suspect: p.suspect}
+	if p.limits.exact {
+		c.History, c.MaxTries = 1<<20, 1<<20
+	}
+	return races.NewPredictor(c)
+}
+
 // PredictAgain does for a pass that has run without Predict what Predict would
 // have done. It returns false if it can't, because there was too much to keep.
 func (p *Pass) PredictAgain() bool {
 	if p.log.full {
 		return false
 	}
-	p.Predictor = races.NewPredictor(races.PredictConfig{Sync: p.sync, Suspect: p.suspect})
+	p.Predictor = p.newPredictor()
 	blocks := races.New(races.Config{})
 	p.log.each(func(e *races.Event) {
 		switch e.Op {
