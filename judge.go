@@ -3,6 +3,7 @@ package racesim
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"github.com/racesim/racesim/classify"
@@ -266,6 +267,7 @@ type judging struct {
 
 	budget    budget
 	invented  map[uint64]bool // loads, by code, that got values nobody had
+	parts     bool            // parts of functions are tried first
 	loadsLeft int             // further loads of the racing bytes that weren't tried
 }
 
@@ -328,16 +330,65 @@ func (a *analysis) pair(j *judging, p *races.Pair) {
 	}
 	for level := 0; level < max(len(pa), len(pb)); level++ {
 		qa, qb := &pa[min(level, len(pa)-1)], &pb[min(level, len(pb)-1)]
-		s := a.places(j, p, qa, qb, level == 0)
-		if s != nil && s.Err != "" && (qa.Whole != nil || qb.Whole != nil) {
-			// An iteration may end with a lock held that the other needs, or
-			// need one that the iteration before took.
-			s = a.places(j, p, orWhole(qa), orWhole(qb), false)
+		shown := len(j.r.Experiments)
+		s := a.attempts(j, p, qa, qb, level == 0)
+		if s == nil || s.Err == "" {
+			j.r.Experiments = append(j.r.Experiments[:shown], slices.DeleteFunc(j.r.Experiments[shown:], failed)...)
 		}
 		if s != nil && s.Odd > 0 {
 			return
 		}
 	}
+}
+
+// failed reports whether an experiment is an attempt to execute two sections
+// that came to nothing.
+func failed(x report.Experiment) bool { return x.Source == "interleaving" && x.Outcome == "unknown" }
+
+// attempts experiments with the sections of two places, or if these can't be
+// executed in other orders with others around the same accesses.
+func (a *analysis) attempts(j *judging, p *races.Pair, qa, qb *loadsub.Place, innermost bool) *loadsub.Serial {
+	if innermost && j.parts {
+		if ra, rb, ok := a.stretches(p, qa, qb); ok {
+			if s := a.places(j, p, ra, rb, false); s != nil && s.Err == "" {
+				return s
+			}
+		}
+	}
+	s := a.places(j, p, qa, qb, innermost)
+	if s != nil && s.Err != "" && (qa.Whole != nil || qb.Whole != nil) {
+		// An iteration may end with a lock held that the other needs, or
+		// need one that the iteration before took.
+		s = a.places(j, p, orWhole(qa), orWhole(qb), false)
+	}
+	if s != nil && s.Err != "" && innermost {
+		// A call may wait for what no section does.
+		if ra, rb, ok := a.stretches(p, qa, qb); ok {
+			if t := a.places(j, p, ra, rb, false); t != nil && t.Err == "" {
+				j.parts = true
+				return t
+			}
+		}
+	}
+	return s
+}
+
+// stretches returns parts of the places of two accesses, of those that happen
+// without a lock: a part may begin with one taken before.
+func (a *analysis) stretches(p *races.Pair, qa, qb *loadsub.Place) (ra, rb *loadsub.Place, any bool) {
+	try := func(x *races.Access, q *loadsub.Place) *loadsub.Place {
+		if x.Locks != 0 || q.Loop {
+			return q
+		}
+		r, err := loadsub.Stretch(a.pass, x.Thread, x.Count, q)
+		if err != nil || r == nil {
+			return q
+		}
+		any = true
+		return r
+	}
+	ra, rb = try(&p.First, qa), try(&p.Second, qb)
+	return ra, rb, any
 }
 
 func orWhole(q *loadsub.Place) *loadsub.Place {
@@ -382,8 +433,14 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 		if ev.Interleavings == 0 {
 			ev.SerialFailed = s.Err
 		}
-		r.Experiments = append(r.Experiments, report.Experiment{Function: qa.String() + " against " + qb.String(), Mode: "simulate", Source: "interleaving",
-			Outcome: "unknown", Outputs: []report.Output{}, Detail: s.Err})
+		x := report.Experiment{Function: qa.String() + " against " + qb.String(), Mode: "simulate", Source: "interleaving",
+			Outcome: "unknown", Outputs: []report.Output{}, Detail: s.Err}
+		for i := range r.Experiments {
+			if y := &r.Experiments[i]; failed(*y) && y.Function == x.Function {
+				return
+			}
+		}
+		r.Experiments = append(r.Experiments, x)
 		return
 	}
 	ev.Interleavings += s.Runs

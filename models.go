@@ -92,7 +92,7 @@ const (
 
 // site returns the site of a place, made if need be and if there is room.
 func (a *analysis) site(p *loadsub.Place) *site {
-	if p.Func == nil || p.Goal.End == overlay.EndCount {
+	if p.Func == nil || p.Part || p.Goal.End == overlay.EndCount {
 		return nil
 	}
 	s := &site{fn: p.Func, res: p.Goal.Result, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}}

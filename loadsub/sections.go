@@ -28,6 +28,7 @@ const (
 type Place struct {
 	Func  *funcs.Func // the function whose frame it is
 	Loop  bool        // an iteration of a loop of it, rather than all of it
+	Part  bool        // a stretch of it without system calls
 	Start emulate.Count
 	Goal  overlay.Goal
 	// Depth is the number of frames between the access and this one.
@@ -44,6 +45,9 @@ func (p *Place) String() string {
 	}
 	if p.Loop {
 		return "an iteration in " + name
+	}
+	if p.Part {
+		return "a part of " + name
 	}
 	return name
 }

@@ -43,3 +43,38 @@ func TestIterationWhoseResultIsUsedLate(t *testing.T) {
 	}
 	t.Errorf("%s, outputs %+v; want a register that becomes 1", tr.Outcome, tr.Outputs)
 }
+
+// A function that creates and joins threads is executed again in parts.
+func TestStretchBetweenSystemCalls(t *testing.T) {
+	for _, opt := range []string{"-O0", "-O2"} {
+		g := recorded(t, "testdata/late.c", 1, opt)
+		s := g.section(g.calls("main")[0])
+		for i := range s.Accesses {
+			x := &s.Accesses[i]
+			if !x.Writes() || g.name(x.Addr) != "told" {
+				continue
+			}
+			places, err := loadsub.Places(g.pass, g.ms, s.Thread, x.At, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := loadsub.Stretch(g.pass, s.Thread, x.At, &places[0])
+			if err != nil || p == nil || !p.Part || p.Start > x.At || p.String() != "a part of main" {
+				t.Fatalf("%s: %+v, %v", opt, p, err)
+			}
+			th, _, err := g.pass.Seek(s.Thread, p.Start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := overlay.Capture(th.Snapshot(), p.Goal)
+			if err != nil || !part.Complete || part.Stop <= x.At || part.Steps() > s.Steps()/2 {
+				t.Errorf("%s: %v, complete %v, of %v around %d: %v", opt, part, part.Complete, s, x.At, err)
+			}
+			for k := range part.Inputs {
+				if part.Inputs[k].Kind == overlay.InSyscall {
+					t.Errorf("%s: a system call in %v", opt, part)
+				}
+			}
+		}
+	}
+}

@@ -1,7 +1,7 @@
 // An iteration's result is kept in a register until long after it.
 #include <pthread.h>
 
-volatile int sample, seen;
+volatile int sample, seen, told;
 int out;
 
 __attribute__((noinline)) static void collect(void) {
@@ -23,6 +23,7 @@ static void *other(void *arg) {
 int main(void) {
 	pthread_t t;
 	pthread_create(&t, NULL, other, NULL);
+	told = 1;
 	collect();
 	pthread_join(t, NULL);
 	return out;
