@@ -300,7 +300,8 @@ var harmless = func() map[string]bool {
 	for _, s := range []string{"add", "or", "adc", "sbb", "and", "sub", "xor", "cmp", "test", "not", "neg",
 		"inc", "dec", "mul", "imul", "cbw", "cwd", "bt", "bts", "btr", "btc", "bsf", "bsr", "popcnt", "crc32",
 		"bswap", "shld", "shrd", "rol", "ror", "rcl", "rcr", "shl", "shr", "sar", "mov", "movzx", "movsx",
-		"movsxd", "lea", "xchg", "nop", "endbr64", "pause", "xadd", "cmpxchg"} {
+		"movsxd", "lea", "xchg", "nop", "endbr64", "pause", "xadd", "cmpxchg", "tzcnt", "lzcnt", "andn", "blsr", "blsmsk",
+		"blsi", "bextr", "bzhi", "pdep", "pext", "mulx", "rorx", "sarx", "shlx", "shrx", "adcx", "adox"} {
 		m[s] = true
 	}
 	for _, cc := range condNames {
@@ -308,6 +309,23 @@ var harmless = func() map[string]bool {
 	}
 	return m
 }()
+
+// harmlessVector says the same of a form by its operands: vector and general
+// registers alone, and no MXCSR, whose exceptions may stop it.
+func (f *form) harmlessVector() bool {
+	vector := false
+	for i := range f.args {
+		a := &f.args[i]
+		switch {
+		case a.class == classXMM:
+			vector = true
+		case a.class == classGPR, a.place == placeImm, a.place == placeRM && a.class == classNone:
+		default:
+			return false
+		}
+	}
+	return vector || f.mnem == "vzeroupper"
+}
 
 // nextOp is the Op after op in its block.
 func nextOp(op *Op) *Op { return (*Op)(unsafe.Add(unsafe.Pointer(op), unsafe.Sizeof(Op{}))) }

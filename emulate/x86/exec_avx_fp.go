@@ -42,6 +42,98 @@ func vfp32(f fp32) handler {
 	}
 }
 
+// The most frequent packed forms do the usual case by themselves; see usual64.
+
+func execVaddpd(c *CPU, op *Op) {
+	s, t := c.vp(op)
+	a, b := &c.X[op.src2&15], &c.Y[op.src2&15]
+	var r [4]uint64
+	r[0], r[1] = addF64(a[0], s[0]), addF64(a[1], s[1])
+	ok := usual64(a[0], s[0], r[0], c.MXCSR) && usual64(a[1], s[1], r[1], c.MXCSR)
+	if op.size == 32 {
+		r[2], r[3] = addF64(b[0], t[0]), addF64(b[1], t[1])
+		ok = ok && usual64(b[0], t[0], r[2], c.MXCSR) && usual64(b[1], t[1], r[3], c.MXCSR)
+	}
+	if !ok {
+		slowVaddpd(c, op)
+		return
+	}
+	d, e := &c.X[op.dst&15], &c.Y[op.dst&15]
+	d[0], d[1], e[0], e[1] = r[0], r[1], r[2], r[3]
+}
+
+func execVsubpd(c *CPU, op *Op) {
+	s, t := c.vp(op)
+	a, b := &c.X[op.src2&15], &c.Y[op.src2&15]
+	var r [4]uint64
+	r[0], r[1] = subF64(a[0], s[0]), subF64(a[1], s[1])
+	ok := usual64(a[0], s[0], r[0], c.MXCSR) && usual64(a[1], s[1], r[1], c.MXCSR)
+	if op.size == 32 {
+		r[2], r[3] = subF64(b[0], t[0]), subF64(b[1], t[1])
+		ok = ok && usual64(b[0], t[0], r[2], c.MXCSR) && usual64(b[1], t[1], r[3], c.MXCSR)
+	}
+	if !ok {
+		slowVsubpd(c, op)
+		return
+	}
+	d, e := &c.X[op.dst&15], &c.Y[op.dst&15]
+	d[0], d[1], e[0], e[1] = r[0], r[1], r[2], r[3]
+}
+
+func execVmulpd(c *CPU, op *Op) {
+	s, t := c.vp(op)
+	a, b := &c.X[op.src2&15], &c.Y[op.src2&15]
+	var r [4]uint64
+	r[0], r[1] = mulF64(a[0], s[0]), mulF64(a[1], s[1])
+	ok := usual64(a[0], s[0], r[0], c.MXCSR) && usual64(a[1], s[1], r[1], c.MXCSR)
+	if op.size == 32 {
+		r[2], r[3] = mulF64(b[0], t[0]), mulF64(b[1], t[1])
+		ok = ok && usual64(b[0], t[0], r[2], c.MXCSR) && usual64(b[1], t[1], r[3], c.MXCSR)
+	}
+	if !ok {
+		slowVmulpd(c, op)
+		return
+	}
+	d, e := &c.X[op.dst&15], &c.Y[op.dst&15]
+	d[0], d[1], e[0], e[1] = r[0], r[1], r[2], r[3]
+}
+
+var slowVaddpd, slowVsubpd, slowVmulpd = vfp64(add64), vfp64(sub64), vfp64(mul64)
+
+func addF64(a, b uint64) uint64 {
+	return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b))
+}
+
+func subF64(a, b uint64) uint64 {
+	return math.Float64bits(math.Float64frombits(a) - math.Float64frombits(b))
+}
+
+func mulF64(a, b uint64) uint64 {
+	return math.Float64bits(math.Float64frombits(a) * math.Float64frombits(b))
+}
+
+// vpair makes a packed form of a function on pairs of elements.
+func vpair(f func(a, b uint64, mx uint32) (uint64, uint32)) handler {
+	return func(c *CPU, op *Op) {
+		s, t := c.vp(op)
+		a := &c.X[op.src2&15]
+		var r [4]uint64
+		var f0, f1, f2, f3 uint32
+		r[0], f0 = f(a[0], s[0], c.MXCSR)
+		r[1], f1 = f(a[1], s[1], c.MXCSR)
+		if op.size == 32 {
+			a = &c.Y[op.src2&15]
+			r[2], f2 = f(a[0], t[0], c.MXCSR)
+			r[3], f3 = f(a[1], t[1], c.MXCSR)
+		}
+		if fl := f0 | f1 | f2 | f3; fl != 0 {
+			c.fpCheck(fl)
+		}
+		d, e := &c.X[op.dst&15], &c.Y[op.dst&15]
+		d[0], d[1], e[0], e[1] = r[0], r[1], r[2], r[3]
+	}
+}
+
 // vscalar64 and vscalar32 take what is above the element from the first source.
 func vscalar64(f fp64) handler {
 	return func(c *CPU, op *Op) {

@@ -1,6 +1,9 @@
 package x86
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // FMA (SDM volume 2, VFMADD132PD and so on). The digits of a mnemonic say which
 // operands are multiplied and which is added: 1 is ModRM.reg, which is also the
@@ -8,27 +11,62 @@ import "strings"
 
 // An fmaKind is one of the twelve operations with its operand order.
 type fmaKind struct {
-	order     string // 132, 213 or 231
-	neg       uint8  // of even elements
-	alternate uint8  // xored for odd ones
+	order     fmaOrder
+	neg       uint8 // of even elements
+	alternate uint8 // xored for odd ones
 }
+
+// An fmaOrder says which operands are multiplied.
+type fmaOrder uint8
+
+const (
+	fma132 fmaOrder = iota
+	fma213
+	fma231
+)
 
 // operands sorts the three operands into factors and addend.
 func (k *fmaKind) operands(one, two, three *[2]uint64) (a, b, c *[2]uint64) {
 	switch k.order {
-	case "132":
+	case fma132:
 		return one, three, two
-	case "213":
+	case fma213:
 		return two, one, three
 	}
 	return two, three, one
 }
 
+// usualFMA is fma64 for the usual case, which ok reports; see usual64.
+func usualFMA(a, b, c uint64, neg uint8) (r uint64, ok bool) {
+	x := math.Float64frombits(a ^ uint64(neg&fmaNegProduct)<<63)
+	z := math.Float64frombits(c ^ uint64(neg>>1)<<63)
+	r = math.Float64bits(math.FMA(x, math.Float64frombits(b), z))
+	return r, solid64(r) && plain64(a) && plain64(b) && plain64(c)
+}
+
 func (k fmaKind) packed64() handler {
+	odd := k.neg ^ k.alternate
 	return func(c *CPU, op *Op) {
 		s, t := c.vp(op)
 		x, y, z := k.operands(&c.X[op.dst&15], &c.X[op.src2&15], s)
 		var r [4]uint64
+		if c.MXCSR&mxFastBits == mxFastWant {
+			var ok [4]bool
+			r[0], ok[0] = usualFMA(x[0], y[0], z[0], k.neg)
+			r[1], ok[1] = usualFMA(x[1], y[1], z[1], odd)
+			ok[2], ok[3] = true, true
+			if op.size == 32 {
+				u, v, w := k.operands(&c.Y[op.dst&15], &c.Y[op.src2&15], t)
+				r[2], ok[2] = usualFMA(u[0], v[0], w[0], k.neg)
+				r[3], ok[3] = usualFMA(u[1], v[1], w[1], odd)
+			}
+			if ok[0] && ok[1] && ok[2] && ok[3] {
+				d, e := &c.X[op.dst&15], &c.Y[op.dst&15]
+				d[0], d[1], e[0], e[1] = r[0], r[1], r[2], r[3]
+				return
+			}
+			r = [4]uint64{}
+		}
 		var fl [4]uint32
 		r[0], fl[0] = fma64(x[0], y[0], z[0], k.neg, c.MXCSR)
 		r[1], fl[1] = fma64(x[1], y[1], z[1], k.neg^k.alternate, c.MXCSR)
@@ -108,7 +146,7 @@ func rowsFMA() []row {
 			{0x9C, "vfnmadd", fmaNegProduct, 0},
 			{0x9E, "vfnmsub", fmaNegProduct | fmaNegAddend, 0},
 		} {
-			k := fmaKind{order, o.neg, o.alternate}
+			k := fmaKind{fmaOrder(i), o.neg, o.alternate}
 			name := o.name + order
 			enc := func(w string, add byte) string {
 				return "VEX.66.0F38." + w + " " + hex2(o.opcode+byte(16*i)+add) + " /r"

@@ -4,12 +4,21 @@ import "math/bits"
 
 // Carry-less multiplication, AES and SHA.
 
-// clmul multiplies polynomials over GF(2).
+// clmul multiplies polynomials over GF(2): a times each 4 bits of b, from a table.
 func clmul(a, b uint64) (lo, hi uint64) {
-	for ; b != 0; b &= b - 1 {
-		n := bits.TrailingZeros64(b)
-		lo ^= a << n
-		hi ^= a >> (64 - n)
+	var tl, th [16]uint64 // a times 0 to 15, low and high word
+	for i := 1; i < 16; i++ {
+		h := i >> 1
+		tl[i], th[i] = tl[h]<<1, th[h]<<1|tl[h]>>63
+		if i&1 != 0 {
+			tl[i] ^= a
+		}
+	}
+	for s := 60; s >= 0; s -= 4 {
+		hi, lo = hi<<4|lo>>60, lo<<4
+		i := b >> s & 15
+		lo ^= tl[i]
+		hi ^= th[i]
 	}
 	return lo, hi
 }
@@ -63,38 +72,53 @@ func aesShift(v [2]uint64, box *[256]uint8, step int) [2]uint64 {
 	return r
 }
 
-// aesMix multiplies each column by the circulant matrix whose first row is k.
-func aesMix(v [2]uint64, k [4]uint8) [2]uint64 {
-	var r [2]uint64
-	from, to := bytesOf(&v), bytesOf(&r)
-	for i := range to {
-		row, col := i&3, i&^3
-		for j := range 4 {
-			to[i] ^= aesMul(from[col|j], k[(j-row)&3])
+// An aesTable has, for each byte, its column of four bytes times a circulant
+// matrix whose first column is k; rows below are the same turned.
+type aesTable [256]uint32
+
+func newAESTable(k [4]uint8, box *[256]uint8) *aesTable {
+	var t aesTable
+	for i := range t {
+		v := uint8(i)
+		if box != nil {
+			v = box[i]
 		}
+		for j := range k {
+			t[i] |= uint32(aesMul(v, k[j])) << (8 * j)
+		}
+	}
+	return &t
+}
+
+// aesRound does a round without the key: (Inv)ShiftRows with step as in aesShift,
+// and what t has for each byte, (Inv)SubBytes and (Inv)MixColumns.
+func aesRound(v [2]uint64, t *aesTable, step int) [2]uint64 {
+	var r [2]uint64
+	from, to := bytesOf(&v), dwordsOf(&r)
+	for i := range to {
+		to[i] = t[from[4*i&15]] ^ bits.RotateLeft32(t[from[(4*(i+step)+1)&15]], 8) ^
+			bits.RotateLeft32(t[from[(4*(i+2*step)+2)&15]], 16) ^ bits.RotateLeft32(t[from[(4*(i+3*step)+3)&15]], 24)
 	}
 	return r
 }
 
 func xorX(a, b [2]uint64) [2]uint64 { return [2]uint64{a[0] ^ b[0], a[1] ^ b[1]} }
 
+// The first columns of MixColumns and its inverse.
 var (
-	aesForward  = [4]uint8{2, 3, 1, 1}
-	aesBackward = [4]uint8{14, 11, 13, 9}
+	aesEncTable = newAESTable([4]uint8{2, 1, 1, 3}, &aesSbox)
+	aesDecTable = newAESTable([4]uint8{14, 9, 13, 11}, &aesInv)
+	aesImcTable = newAESTable([4]uint8{14, 9, 13, 11}, nil)
 )
 
-func aesenc(d, s [2]uint64, _ uint8) [2]uint64 {
-	return xorX(aesMix(aesShift(d, &aesSbox, 1), aesForward), s)
-}
+func aesenc(d, s [2]uint64, _ uint8) [2]uint64 { return xorX(aesRound(d, aesEncTable, 1), s) }
 
 func aesenclast(d, s [2]uint64, _ uint8) [2]uint64 { return xorX(aesShift(d, &aesSbox, 1), s) }
 
-func aesdec(d, s [2]uint64, _ uint8) [2]uint64 {
-	return xorX(aesMix(aesShift(d, &aesInv, -1), aesBackward), s)
-}
+func aesdec(d, s [2]uint64, _ uint8) [2]uint64 { return xorX(aesRound(d, aesDecTable, -1), s) }
 
 func aesdeclast(d, s [2]uint64, _ uint8) [2]uint64 { return xorX(aesShift(d, &aesInv, -1), s) }
-func aesimc(_, s [2]uint64, _ uint8) [2]uint64     { return aesMix(s, aesBackward) }
+func aesimc(_, s [2]uint64, _ uint8) [2]uint64     { return aesRound(s, aesImcTable, 0) }
 
 func aeskeygenassist(_, s [2]uint64, imm uint8) [2]uint64 {
 	var r [2]uint64

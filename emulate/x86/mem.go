@@ -116,7 +116,8 @@ func (c *CPU) st(op *Op, a uint64, size uint8, v uint64) {
 // ldX loads 16 bytes, low quadword first, at any alignment.
 func (c *CPU) ldX(op *Op, a uint64) [2]uint64 {
 	if e := c.entry(a); e.R == (a+15)>>lineShift {
-		return *(*[2]uint64)(unsafe.Add(e.P, a&lineMask))
+		p := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)) // 8 bytes at a time: see loopgen's copy2
+		return [2]uint64{p[0], p[1]}
 	}
 	lo := c.ld64(op, a)
 	return [2]uint64{lo, c.ld64(op, a+8)}
@@ -125,7 +126,8 @@ func (c *CPU) ldX(op *Op, a uint64) [2]uint64 {
 // stX stores 16 bytes at any alignment.
 func (c *CPU) stX(op *Op, a uint64, v [2]uint64) {
 	if e := c.entry(a); e.W == (a+15)>>lineShift {
-		*(*[2]uint64)(unsafe.Add(e.P, a&lineMask)) = v
+		p := (*[2]uint64)(unsafe.Add(e.P, a&lineMask))
+		p[0], p[1] = v[0], v[1]
 		return
 	}
 	c.probeStore(op, a, 16)
@@ -315,8 +317,27 @@ func (c *CPU) missLoad(op *Op, a uint64, size int, kind AccessKind) uint64 {
 	if n >= size {
 		return c.loadPiece(a, size, kind)
 	}
+	if kind == Read {
+		if v, ok := c.loadAcross(a, size); ok {
+			return v
+		}
+	}
 	lo := c.loadPiece(a, n, kind)
 	return lo | c.loadPiece(a+uint64(n), size-n, kind)<<(8*n)
+}
+
+// loadAcross loads size (2, 4 or 8) bytes across two lines that the window both
+// holds.
+func (c *CPU) loadAcross(a uint64, size int) (v uint64, ok bool) {
+	l := a >> lineShift
+	e, f := c.entry(a), c.entry(a+lineMask)
+	if e.R != l || f.R != l+1 {
+		return 0, false
+	}
+	// The last 8 bytes of one line and the first of the other.
+	n := hwmodel.LineSize - a&lineMask
+	v = *(*uint64)(unsafe.Add(e.P, hwmodel.LineSize-8))>>(64-8*n) | *(*uint64)(f.P)<<(8*n)
+	return v & (1<<(8*size-1)<<1 - 1), true
 }
 
 // loadPiece loads size bytes (1 to 8) that lie in one line.
@@ -352,10 +373,30 @@ func (c *CPU) missStore(op *Op, a uint64, size int, v uint64) {
 		c.storePiece(a, size, v)
 		return
 	}
+	if c.storeAcross(a, size, v) {
+		return
+	}
 	c.line(a, true) // both must be there before either changes
 	c.line(a+uint64(n), true)
 	c.storePiece(a, n, v)
 	c.storePiece(a+uint64(n), size-n, v>>(8*n))
+}
+
+// storeAcross is loadAcross for stores.
+func (c *CPU) storeAcross(a uint64, size int, v uint64) bool {
+	l := a >> lineShift
+	e, f := c.entry(a), c.entry(a+lineMask)
+	if e.W != l || f.W != l+1 {
+		return false
+	}
+	n := hwmodel.LineSize - int(a&lineMask)
+	for i := range n {
+		*(*uint8)(unsafe.Add(e.P, hwmodel.LineSize-n+i)) = uint8(v >> (8 * i))
+	}
+	for i := range size - n {
+		*(*uint8)(unsafe.Add(f.P, i)) = uint8(v >> (8 * (n + i)))
+	}
+	return true
 }
 
 func (c *CPU) storePiece(a uint64, size int, v uint64) {

@@ -11,16 +11,18 @@ func rowsAvxFP() []row {
 		rows = append(rows, row{enc: "VEX." + enc, mnem: name, args: args, fn: fn, cpu: "avx"})
 	}
 	for _, r := range []struct {
-		o    string
-		name string
-		f    fp64
-		g    fp32
+		o      string
+		name   string
+		f      fp64
+		g      fp32
+		pd, ps handler
 	}{
-		{"58", "vadd", add64, add32}, {"5C", "vsub", sub64, sub32}, {"59", "vmul", mul64, mul32}, {"5E", "vdiv", div64, div32},
-		{"5D", "vmin", min64, min32}, {"5F", "vmax", max64, max32},
+		{"58", "vadd", add64, add32, execVaddpd, vpair(addPair)}, {"5C", "vsub", sub64, sub32, execVsubpd, vpair(subPair)},
+		{"59", "vmul", mul64, mul32, execVmulpd, vpair(mulPair)}, {"5E", "vdiv", div64, div32, vfp64(div64), vfp32(div32)},
+		{"5D", "vmin", min64, min32, vfp64(min64), vfp32(min32)}, {"5F", "vmax", max64, max32, vfp64(max64), vfp32(max32)},
 	} {
-		add("0F "+r.o+" /r", r.name+"ps", "vec:w vecv:r vec/m:r"+mx, vfp32(r.g))
-		add("66.0F "+r.o+" /r", r.name+"pd", "vec:w vecv:r vec/m:r"+mx, vfp64(r.f))
+		add("0F "+r.o+" /r", r.name+"ps", "vec:w vecv:r vec/m:r"+mx, r.ps)
+		add("66.0F "+r.o+" /r", r.name+"pd", "vec:w vecv:r vec/m:r"+mx, r.pd)
 		add("LIG.F3.0F "+r.o+" /r", r.name+"ss", "xmm:w xmmv:r xmm/m32:r"+mx, vscalar32(r.g))
 		add("LIG.F2.0F "+r.o+" /r", r.name+"sd", "xmm:w xmmv:r xmm/m64:r"+mx, vscalar64(r.f))
 	}

@@ -3,6 +3,7 @@
 package x86
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -306,6 +307,90 @@ const (
 	codeLdXd
 	codeStXq
 	codeStXd
+	codeLdV
+	codeLdVa
+	codeLdY
+	codeLdYa
+	codeStY
+	codeStYa
+	codeMovV
+	codeMovY
+	codeLdVq
+	codeLdVd
+	codeVzeroupper
+	codePxorX
+	codePxorM
+	codePxorV
+	codePxorW
+	codePorX
+	codePorM
+	codePorV
+	codePorW
+	codePandX
+	codePandM
+	codePandV
+	codePandW
+	codePandnX
+	codePandnM
+	codePandnV
+	codePandnW
+	codePcmpeqbX
+	codePcmpeqbM
+	codePcmpeqbV
+	codePcmpeqbW
+	codePcmpeqdX
+	codePcmpeqdM
+	codePcmpeqdV
+	codePcmpeqdW
+	codePminubX
+	codePminubM
+	codePminubV
+	codePminubW
+	codePadddX
+	codePadddM
+	codePadddV
+	codePadddW
+	codePaddqX
+	codePaddqM
+	codePaddqV
+	codePaddqW
+	codePsubbX
+	codePsubbM
+	codePsubbV
+	codePsubbW
+	codePmovmskb
+	codeVpmovmskb
+	codeAddsdX
+	codeAddsdM
+	codeVAddsdX
+	codeVAddsdM
+	codeSubsdX
+	codeSubsdM
+	codeVSubsdX
+	codeVSubsdM
+	codeMulsdX
+	codeMulsdM
+	codeVMulsdX
+	codeVMulsdM
+	codeDivsdX
+	codeDivsdM
+	codeVDivsdX
+	codeVDivsdM
+	codeShlx32
+	codeShrx32
+	codeRorx32
+	codeAndn32
+	codeBlsr32
+	codeTzcnt32
+	codeTzcnt32F
+	codeShlx64
+	codeShrx64
+	codeRorx64
+	codeAndn64
+	codeBlsr64
+	codeTzcnt64
+	codeTzcnt64F
+	codeMulx64
 	codeNext
 	codeJmp
 	codeJcc
@@ -2768,7 +2853,8 @@ run:
 		case codeLdX:
 			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
 			if e := c.entry(a); e.R == (a+15)>>lineShift {
-				c.X[op.dst&15] = *(*[2]uint64)(unsafe.Add(e.P, a&lineMask))
+				p, d := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)), &c.X[op.dst&15]
+				d[0], d[1] = p[0], p[1]
 			} else {
 				c.X[op.dst&15] = c.missLoadX(op, a)
 			}
@@ -2777,7 +2863,8 @@ run:
 		case codeStX:
 			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
 			if e := c.entry(a); e.W == (a+15)>>lineShift {
-				*(*[2]uint64)(unsafe.Add(e.P, a&lineMask)) = c.X[op.dst&15]
+				p, s := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)), &c.X[op.dst&15]
+				p[0], p[1] = s[0], s[1]
 			} else {
 				c.missStoreX(op, a, c.X[op.dst&15])
 				if b.dead {
@@ -2792,7 +2879,8 @@ run:
 				c.raise(op, VecGP)
 			}
 			if e := c.entry(a); e.R == (a+15)>>lineShift {
-				c.X[op.dst&15] = *(*[2]uint64)(unsafe.Add(e.P, a&lineMask))
+				p, d := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)), &c.X[op.dst&15]
+				d[0], d[1] = p[0], p[1]
 			} else {
 				c.X[op.dst&15] = c.missLoadX(op, a)
 			}
@@ -2804,7 +2892,8 @@ run:
 				c.raise(op, VecGP)
 			}
 			if e := c.entry(a); e.W == (a+15)>>lineShift {
-				*(*[2]uint64)(unsafe.Add(e.P, a&lineMask)) = c.X[op.dst&15]
+				p, s := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)), &c.X[op.dst&15]
+				p[0], p[1] = s[0], s[1]
 			} else {
 				c.missStoreX(op, a, c.X[op.dst&15])
 				if b.dead {
@@ -2814,7 +2903,10 @@ run:
 			op = nextOp(op)
 			continue
 		case codeMovX:
-			c.X[op.dst&15] = c.X[op.src&15]
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = s[0], s[1]
+			}
 			op = nextOp(op)
 			continue
 		case codeLdXq:
@@ -2825,7 +2917,10 @@ run:
 			} else {
 				v = c.missLoad(op, a, 8, Read)
 			}
-			c.X[op.dst&15] = [2]uint64{v, 0}
+			{
+				d := &c.X[op.dst&15]
+				d[0], d[1] = v, 0
+			}
 			op = nextOp(op)
 			continue
 		case codeLdXd:
@@ -2836,7 +2931,10 @@ run:
 			} else {
 				v = c.missLoad(op, a, 4, Read)
 			}
-			c.X[op.dst&15] = [2]uint64{v, 0}
+			{
+				d := &c.X[op.dst&15]
+				d[0], d[1] = v, 0
+			}
 			op = nextOp(op)
 			continue
 		case codeStXq:
@@ -2860,6 +2958,941 @@ run:
 				if b.dead {
 					goto leave
 				}
+			}
+			op = nextOp(op)
+			continue
+		case codeLdV:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+15)>>lineShift {
+				p, d := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)), &c.X[op.dst&15]
+				d[0], d[1] = p[0], p[1]
+			} else {
+				c.X[op.dst&15] = c.missLoadX(op, a)
+			}
+			{
+				d := &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+			}
+			op = nextOp(op)
+			continue
+		case codeLdVa:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if a&15 != 0 {
+				c.raise(op, VecGP)
+			}
+			if e := c.entry(a); e.R == (a+15)>>lineShift {
+				p, d := (*[2]uint64)(unsafe.Add(e.P, a&lineMask)), &c.X[op.dst&15]
+				d[0], d[1] = p[0], p[1]
+			} else {
+				c.X[op.dst&15] = c.missLoadX(op, a)
+			}
+			{
+				d := &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+			}
+			op = nextOp(op)
+			continue
+		case codeLdY:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+31)>>lineShift {
+				p := (*[4]uint64)(unsafe.Add(e.P, a&lineMask))
+				d := &c.X[op.dst&15]
+				d[0], d[1] = p[0], p[1]
+				d = &c.Y[op.dst&15]
+				d[0], d[1] = p[2], p[3]
+			} else {
+				c.missLanes(op, a)
+				c.X[op.dst&15], c.Y[op.dst&15] = c.xt, c.yt
+			}
+			op = nextOp(op)
+			continue
+		case codeLdYa:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if a&31 != 0 {
+				c.raise(op, VecGP)
+			}
+			if e := c.entry(a); e.R == (a+31)>>lineShift {
+				p := (*[4]uint64)(unsafe.Add(e.P, a&lineMask))
+				d := &c.X[op.dst&15]
+				d[0], d[1] = p[0], p[1]
+				d = &c.Y[op.dst&15]
+				d[0], d[1] = p[2], p[3]
+			} else {
+				c.missLanes(op, a)
+				c.X[op.dst&15], c.Y[op.dst&15] = c.xt, c.yt
+			}
+			op = nextOp(op)
+			continue
+		case codeStY:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.W == (a+31)>>lineShift {
+				p := (*[4]uint64)(unsafe.Add(e.P, a&lineMask))
+				s, t := &c.X[op.dst&15], &c.Y[op.dst&15]
+				p[0], p[1], p[2], p[3] = s[0], s[1], t[0], t[1]
+			} else {
+				c.stY(op, a, &c.X[op.dst&15], &c.Y[op.dst&15])
+				if b.dead {
+					goto leave
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codeStYa:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if a&31 != 0 {
+				c.raise(op, VecGP)
+			}
+			if e := c.entry(a); e.W == (a+31)>>lineShift {
+				p := (*[4]uint64)(unsafe.Add(e.P, a&lineMask))
+				s, t := &c.X[op.dst&15], &c.Y[op.dst&15]
+				p[0], p[1], p[2], p[3] = s[0], s[1], t[0], t[1]
+			} else {
+				c.stY(op, a, &c.X[op.dst&15], &c.Y[op.dst&15])
+				if b.dead {
+					goto leave
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codeMovV:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = s[0], s[1]
+			}
+			{
+				d := &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+			}
+			op = nextOp(op)
+			continue
+		case codeMovY:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = s[0], s[1]
+			}
+			{
+				d, s := &c.Y[op.dst&15], &c.Y[op.src&15]
+				d[0], d[1] = s[0], s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codeLdVq:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var v uint64
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v = uint64(*(*uint64)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				v = c.missLoad(op, a, 8, Read)
+			}
+			{
+				d := &c.X[op.dst&15]
+				d[0], d[1] = v, 0
+			}
+			{
+				d := &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+			}
+			op = nextOp(op)
+			continue
+		case codeLdVd:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			var v uint64
+			if e := c.entry(a); e.R == (a+3)>>lineShift {
+				v = uint64(*(*uint32)(unsafe.Add(e.P, a&lineMask)))
+			} else {
+				v = c.missLoad(op, a, 4, Read)
+			}
+			{
+				d := &c.X[op.dst&15]
+				d[0], d[1] = v, 0
+			}
+			{
+				d := &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+			}
+			op = nextOp(op)
+			continue
+		case codeVzeroupper:
+			c.Y = [16][2]uint64{}
+			op = nextOp(op)
+			continue
+		case codePxorX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = d[0]^s[0], d[1]^s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePxorM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = d[0]^s[0], d[1]^s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePxorV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]^s[0], a[1]^s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]^t[0], a[1]^t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePxorW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]^s[0], a[1]^s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]^t[0], a[1]^t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePorX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = d[0]|s[0], d[1]|s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePorM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = d[0]|s[0], d[1]|s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePorV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]|s[0], a[1]|s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]|t[0], a[1]|t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePorW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]|s[0], a[1]|s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]|t[0], a[1]|t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePandX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = d[0]&s[0], d[1]&s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePandM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = d[0]&s[0], d[1]&s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePandV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]&s[0], a[1]&s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]&t[0], a[1]&t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePandW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]&s[0], a[1]&s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]&t[0], a[1]&t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePandnX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = s[0]&^d[0], s[1]&^d[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePandnM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = s[0]&^d[0], s[1]&^d[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePandnV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = s[0]&^a[0], s[1]&^a[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = t[0]&^a[0], t[1]&^a[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePandnW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = s[0]&^a[0], s[1]&^a[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = t[0]&^a[0], t[1]&^a[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqbX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = eqb(d[0], s[0]), eqb(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqbM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = eqb(d[0], s[0]), eqb(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqbV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = eqb(a[0], s[0]), eqb(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = eqb(a[0], t[0]), eqb(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqbW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = eqb(a[0], s[0]), eqb(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = eqb(a[0], t[0]), eqb(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqdX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = eqd(d[0], s[0]), eqd(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqdM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = eqd(d[0], s[0]), eqd(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqdV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = eqd(a[0], s[0]), eqd(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = eqd(a[0], t[0]), eqd(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePcmpeqdW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = eqd(a[0], s[0]), eqd(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = eqd(a[0], t[0]), eqd(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePminubX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = minub(d[0], s[0]), minub(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePminubM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = minub(d[0], s[0]), minub(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePminubV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = minub(a[0], s[0]), minub(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = minub(a[0], t[0]), minub(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePminubW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = minub(a[0], s[0]), minub(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = minub(a[0], t[0]), minub(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePadddX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = addd(d[0], s[0]), addd(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePadddM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = addd(d[0], s[0]), addd(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePadddV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = addd(a[0], s[0]), addd(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = addd(a[0], t[0]), addd(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePadddW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = addd(a[0], s[0]), addd(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = addd(a[0], t[0]), addd(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePaddqX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = d[0]+s[0], d[1]+s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePaddqM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = d[0]+s[0], d[1]+s[1]
+			}
+			op = nextOp(op)
+			continue
+		case codePaddqV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]+s[0], a[1]+s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]+t[0], a[1]+t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePaddqW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = a[0]+s[0], a[1]+s[1]
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = a[0]+t[0], a[1]+t[1]
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePsubbX:
+			{
+				d, s := &c.X[op.dst&15], &c.X[op.src&15]
+				d[0], d[1] = subb(d[0], s[0]), subb(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePsubbM:
+			{
+				s, d := c.xpMem(op), &c.X[op.dst&15]
+				d[0], d[1] = subb(d[0], s[0]), subb(d[1], s[1])
+			}
+			op = nextOp(op)
+			continue
+		case codePsubbV:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = subb(a[0], s[0]), subb(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = subb(a[0], t[0]), subb(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePsubbW:
+			s, t := c.vpMem(op)
+			{
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				d[0], d[1] = subb(a[0], s[0]), subb(a[1], s[1])
+				d = &c.Y[op.dst&15]
+				if op.size == 32 {
+					a = &c.Y[op.src2&15]
+					d[0], d[1] = subb(a[0], t[0]), subb(a[1], t[1])
+				} else {
+					d[0], d[1] = 0, 0
+				}
+			}
+			op = nextOp(op)
+			continue
+		case codePmovmskb:
+			s := &c.X[op.src&15]
+			c.R[op.dst&31] = moveMask(s[0]) | moveMask(s[1])<<8
+			op = nextOp(op)
+			continue
+		case codeVpmovmskb:
+			s, t := &c.X[op.src&15], &c.Y[op.src&15]
+			c.R[op.dst&31] = moveMask(s[0]) | moveMask(s[1])<<8 | moveMask(t[0])<<16 | moveMask(t[1])<<24
+			op = nextOp(op)
+			continue
+		case codeAddsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) + math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeAddsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) + math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVAddsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) + math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				d[1] = a[1]
+				d = &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVAddsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) + math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					d[1] = a[1]
+					d = &c.Y[op.dst&15]
+					d[0], d[1] = 0, 0
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeSubsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) - math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeSubsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) - math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVSubsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) - math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				d[1] = a[1]
+				d = &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVSubsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) - math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					d[1] = a[1]
+					d = &c.Y[op.dst&15]
+					d[0], d[1] = 0, 0
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeMulsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) * math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeMulsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) * math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVMulsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) * math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				d[1] = a[1]
+				d = &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVMulsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) * math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					d[1] = a[1]
+					d = &c.Y[op.dst&15]
+					d[0], d[1] = 0, 0
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeDivsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) / math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeDivsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.dst&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) / math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVDivsdX:
+			v := c.X[op.src&15][0]
+			a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+			r := math.Float64bits(math.Float64frombits(a[0]) / math.Float64frombits(v))
+			if usual64(a[0], v, r, c.MXCSR) {
+				d[0] = r
+				d[1] = a[1]
+				d = &c.Y[op.dst&15]
+				d[0], d[1] = 0, 0
+				op = nextOp(op)
+				continue
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeVDivsdM:
+			a := c.R[op.base&31] + c.R[op.idx&31]<<(op.scale&3) + uint64(op.disp)
+			if e := c.entry(a); e.R == (a+7)>>lineShift {
+				v := *(*uint64)(unsafe.Add(e.P, a&lineMask))
+				a, d := &c.X[op.src2&15], &c.X[op.dst&15]
+				r := math.Float64bits(math.Float64frombits(a[0]) / math.Float64frombits(v))
+				if usual64(a[0], v, r, c.MXCSR) {
+					d[0] = r
+					d[1] = a[1]
+					d = &c.Y[op.dst&15]
+					d[0], d[1] = 0, 0
+					op = nextOp(op)
+					continue
+				}
+			}
+			c.cur = op
+			op.fn(c, op)
+			op = nextOp(op)
+			continue
+		case codeShlx32:
+			c.R[op.dst&31] = uint64(uint32(c.R[op.src&31] << (c.R[op.src2&31] & 31)))
+			op = nextOp(op)
+			continue
+		case codeShrx32:
+			c.R[op.dst&31] = uint64(uint32(c.R[op.src&31])) >> (c.R[op.src2&31] & 31)
+			op = nextOp(op)
+			continue
+		case codeRorx32:
+			c.R[op.dst&31] = uint64(bits.RotateLeft32(uint32(c.R[op.src&31]), -int(op.imm&31)))
+			op = nextOp(op)
+			continue
+		case codeAndn32:
+			c.R[op.dst&31] = uint64(uint32(c.R[op.src&31] &^ c.R[op.src2&31]))
+			op = nextOp(op)
+			continue
+		case codeBlsr32:
+			{
+				v := c.R[op.src&31]
+				c.R[op.src2&31] = uint64(uint32(v & (v - 1)))
+			}
+			op = nextOp(op)
+			continue
+		case codeTzcnt32:
+			c.R[op.dst&31] = uint64(bits.TrailingZeros32(uint32(c.R[op.src&31])))
+			op = nextOp(op)
+			continue
+		case codeTzcnt32F:
+			r := uint64(bits.TrailingZeros32(uint32(c.R[op.src&31])))
+			c.R[op.dst&31] = r
+			c.setCount(r, 32)
+			op = nextOp(op)
+			continue
+		case codeShlx64:
+			c.R[op.dst&31] = c.R[op.src&31] << (c.R[op.src2&31] & 63)
+			op = nextOp(op)
+			continue
+		case codeShrx64:
+			c.R[op.dst&31] = c.R[op.src&31] >> (c.R[op.src2&31] & 63)
+			op = nextOp(op)
+			continue
+		case codeRorx64:
+			c.R[op.dst&31] = uint64(bits.RotateLeft64(uint64(c.R[op.src&31]), -int(op.imm&63)))
+			op = nextOp(op)
+			continue
+		case codeAndn64:
+			c.R[op.dst&31] = c.R[op.src&31] &^ c.R[op.src2&31]
+			op = nextOp(op)
+			continue
+		case codeBlsr64:
+			{
+				v := c.R[op.src&31]
+				c.R[op.src2&31] = v & (v - 1)
+			}
+			op = nextOp(op)
+			continue
+		case codeTzcnt64:
+			c.R[op.dst&31] = uint64(bits.TrailingZeros64(uint64(c.R[op.src&31])))
+			op = nextOp(op)
+			continue
+		case codeTzcnt64F:
+			r := uint64(bits.TrailingZeros64(uint64(c.R[op.src&31])))
+			c.R[op.dst&31] = r
+			c.setCount(r, 64)
+			op = nextOp(op)
+			continue
+		case codeMulx64:
+			{
+				hi, lo := bits.Mul64(c.R[RDX], c.R[op.src&31])
+				c.R[op.src2&31] = lo
+				c.R[op.dst&31] = hi
 			}
 			op = nextOp(op)
 			continue

@@ -23,9 +23,6 @@ var pickers = map[string]func(op *Op, f *form){
 	"imul": pickImul, "cbw": pickCBW, "cwd": pickCWD,
 	"push": pickPush, "pop": pickPop,
 	"call": pickCall, "ret": pickRet, "jmp": pickJmp,
-	"movups": pickMovX(false), "movupd": pickMovX(false), "movdqu": pickMovX(false),
-	"movaps": pickMovX(true), "movapd": pickMovX(true), "movdqa": pickMovX(true),
-	"movsd": pickMovScalar(8), "movq": pickMovScalar(8), "movss": pickMovScalar(4), "movd": pickMovScalar(4),
 }
 
 func init() {
@@ -456,38 +453,6 @@ func pickJmp(op *Op, f *form) {
 }
 
 func pickJcc(op *Op, f *form) { op.code = codeJcc }
-
-func pickMovX(aligned bool) func(op *Op, f *form) {
-	return func(op *Op, f *form) {
-		switch {
-		case op.mem() && aligned && f.toRM():
-			op.code = codeStXa
-		case op.mem() && aligned:
-			op.code = codeLdXa
-		case op.mem() && f.toRM():
-			op.code = codeStX
-		case op.mem():
-			op.code = codeLdX
-		case !f.toRM():
-			op.code = codeMovX
-		}
-	}
-}
-
-// pickMovScalar is for MOVSD, MOVSS, MOVQ, MOVD between an XMM register and
-// memory, where a load clears the rest of the register.
-func pickMovScalar(size uint8) func(op *Op, f *form) {
-	return func(op *Op, f *form) {
-		if !op.mem() || f.regKind < 0 || f.args[f.regKind].class != classXMM || op.size != size {
-			return
-		}
-		if f.toRM() {
-			op.code = op.of32(codeStXd, codeStXq)
-		} else {
-			op.code = op.of32(codeLdXd, codeLdXq)
-		}
-	}
-}
 
 // A fusion is the case that does a comparison or operation and the jump after
 // it, and whether that jump may look at more than ZF and SF.

@@ -235,7 +235,7 @@ func parseRow(r *row) (*form, error) {
 	if r.fn == nil && r.build == nil {
 		return nil, fmt.Errorf("neither fn nor build")
 	}
-	f.pick, f.harmless, f.shift = pickers[r.mnem], harmless[r.mnem], shifts[r.mnem]
+	f.pick, f.harmless, f.shift = pickers[r.mnem], harmless[r.mnem] || f.harmlessVector(), shifts[r.mnem]
 	return f, nil
 }
 

@@ -215,32 +215,6 @@ func (l *loop) misc() {
 	l.add("Pop", "a := c.R[RSP]", load(8, "v"), "c.R[RSP] = a + 8", set(dst, "v"), next)
 }
 
-const aligned = "if a&15 != 0 {\nc.raise(op, VecGP)\n}"
-
-func (l *loop) sse() {
-	const x = "c.X[op.dst&15]"
-	load16 := `if e := c.entry(a); e.R == (a+15)>>lineShift {
-			` + x + ` = *(*[2]uint64)(unsafe.Add(e.P, a&lineMask))
-		} else {
-			` + x + ` = c.missLoadX(op, a)
-		}`
-	store16 := `if e := c.entry(a); e.W == (a+15)>>lineShift {
-			*(*[2]uint64)(unsafe.Add(e.P, a&lineMask)) = ` + x + `
-		} else {
-			c.missStoreX(op, a, ` + x + `)
-			` + leave + `
-		}`
-	l.add("LdX", addrX, load16, next)
-	l.add("StX", addrX, store16, next)
-	l.add("LdXa", addrX, aligned, load16, next)
-	l.add("StXa", addrX, aligned, store16, next)
-	l.add("MovX", set(x, "c.X[op.src&15]"), next)
-	l.add("LdXq", addrX, load(8, "v"), set(x, "[2]uint64{v, 0}"), next)
-	l.add("LdXd", addrX, load(4, "v"), set(x, "[2]uint64{v, 0}"), next)
-	l.add("StXq", addrX, store(8, x+"[0]", leave), next)
-	l.add("StXd", addrX, store(4, x+"[0]", leave), next)
-}
-
 const checkTarget = "if !canonical(t) {\nc.raise(op, VecGP)\n}"
 
 // ends are what leaves the block: by a known way, k, or to c.RIP.
