@@ -12,9 +12,10 @@ type backing struct {
 	fd       int // our own descriptor, -1 for anonymous shared memory
 	path     string
 	dev, ino uint64
-	rw       bool   // fd is open for writing
-	vmas     int    // regions that show it
-	id       uint64 // Mapping.Alias
+	rw       bool        // fd is open for writing
+	vmas     int         // regions that show it
+	segment  *shmSegment // whose memory it is, if it is System V's
+	id       uint64      // Mapping.Alias
 
 	frames map[uint64]*Frame // by page of the object; each holds one reference
 	host   map[uint64][]byte // host mappings, by page number / hostChunk

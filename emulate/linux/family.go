@@ -13,17 +13,18 @@ import (
 // same physical memory. What processes share, files and shared memory, they
 // really share.
 type family struct {
-	root    *Process
-	members []*Process // in order of birth, the root first; those that have ended are gone
-	last    int        // who had the last turn
-	running *Process   // whose slice was the last
-	rng     random     // who is next, where more than one is recorded
-	natives int        // children that the host executes
-	woke    bool       // the call under way made a thread runnable
-	umask0  int        // what it was at the start
-	umask   int        // this process's file mode creation mask
-	watches int        // helpers that wait for the host
-	ended   chan hostEnd
+	root       *Process
+	members    []*Process // in order of birth, the root first; those that have ended are gone
+	last       int        // who had the last turn
+	running    *Process   // whose slice was the last
+	rng        random     // who is next, where more than one is recorded
+	natives    int        // children that the host executes
+	woke       bool       // the call under way made a thread runnable
+	foreground int        // the terminal's process group, 0: the first one
+	umask0     int        // what it was at the start
+	umask      int        // this process's file mode creation mask
+	watches    int        // helpers that wait for the host
+	ended      chan hostEnd
 
 	lastThread emulate.ThreadID // of recorded threads
 	lastPID    int
@@ -31,6 +32,8 @@ type family struct {
 	chans      uint64
 	fileChans  map[fileID]uint64
 	missed     []Missed
+	parcels    []parcel
+	sysv       *sysv // nil: never used
 }
 
 func newFamily(root *Process) *family {
@@ -171,6 +174,7 @@ func (f *family) leave(q *Process) {
 		q.release()
 	}
 	q.endThreads()
+	q.undoAll()
 	if h, ok := q.hooks.(ProcessHooks); ok {
 		h.ProcessEnd(q, q.status)
 	}

@@ -20,7 +20,9 @@ type file struct {
 	// in and out are the channels that data comes from and goes to, for
 	// Object; 0: none.
 	in, out uint64
-	timer   *fdTimer // a timerfd
+	timer   *fdTimer    // a timerfd
+	signals *signalFile // a signalfd
+	owner   int         // whom SIGIO would be for (F_SETOWN)
 }
 
 // A descriptor is one entry of the guest's table.
@@ -179,6 +181,10 @@ func (ft *fdTable) close(n int) unix.Errno {
 func (p *Process) closeFD(n int) unix.Errno {
 	if d := p.fds.get(n); d != nil && d.file.timer != nil {
 		d.file.timer.unref()
+	} else if d != nil && d.file.signals != nil {
+		if d.file.signals.refs--; d.file.signals.refs == 0 {
+			unix.Close(d.file.signals.host)
+		}
 	}
 	return p.fds.close(n)
 }
@@ -187,6 +193,9 @@ func (p *Process) closeFD(n int) unix.Errno {
 func (f *file) share() {
 	if f.timer != nil {
 		f.timer.refs++
+	}
+	if f.signals != nil {
+		f.signals.refs++
 	}
 }
 

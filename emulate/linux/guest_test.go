@@ -214,7 +214,7 @@ func TestGuestsDoAsNatively(t *testing.T) {
 // Not in parallel with other guests: between a fork of this process and the
 // exec, the copy holds everybody's pipes open.
 func TestForksDoAsNatively(t *testing.T) {
-	for _, name := range []string{"fork.c", "processes.c"} {
+	for _, name := range []string{"fork.c", "processes.c", "ipc.c"} {
 		for _, flags := range []string{"", "-static -O2"} {
 			path := build(t, name, strings.Fields(flags)...)
 			for seed := uint64(1); seed <= 2; seed++ {

@@ -81,3 +81,40 @@ func hostReceive(fd int, b, from []byte, flags int) (int64, int) {
 	}
 	return int64(r), min(int(n), len(from))
 }
+
+// A hostMsg is the outcome of sendmsg or recvmsg on the host.
+type hostMsg struct {
+	r             int64
+	name, control int // lengths
+	flags         uint32
+}
+
+// hostMessage makes the call nr, SYS_SENDMSG or SYS_RECVMSG.
+func hostMessage(nr uintptr, fd int, name, buf, control []byte, flags int) hostMsg {
+	iov := unix.Iovec{Base: unsafe.SliceData(buf)}
+	iov.SetLen(len(buf))
+	m := unix.Msghdr{Name: unsafe.SliceData(name), Namelen: uint32(len(name)), Iov: &iov, Control: unsafe.SliceData(control)}
+	m.SetIovlen(1)
+	m.SetControllen(len(control))
+	r, _, e := unix.Syscall(nr, uintptr(fd), uintptr(unsafe.Pointer(&m)), uintptr(flags))
+	if e != 0 {
+		return hostMsg{r: fail(e)}
+	}
+	return hostMsg{int64(r), min(int(m.Namelen), len(name)), min(int(m.Controllen), len(control)), uint32(m.Flags)}
+}
+
+// hostMqReceive takes a message of a POSIX queue to b, its priority to prio.
+func hostMqReceive(fd int, b []byte, prio *uint32) int64 {
+	r, _, e := unix.Syscall6(unix.SYS_MQ_TIMEDRECEIVE, uintptr(fd), uintptr(bytesAt(b)), uintptr(len(b)),
+		uintptr(unsafe.Pointer(prio)), 0, 0)
+	if e != 0 {
+		return fail(e)
+	}
+	return int64(r)
+}
+
+// hostMqAttr reads the attributes of a POSIX queue.
+func hostMqAttr(fd int, b *[mqAttrSize]byte) int64 {
+	_, _, e := unix.Syscall(unix.SYS_MQ_GETSETATTR, uintptr(fd), 0, uintptr(unsafe.Pointer(b)))
+	return -int64(e)
+}

@@ -52,11 +52,14 @@ type Process struct {
 	pending sigqueue
 	timers  timers
 
-	fds     fdTable
-	cwd     int // host descriptor of the working directory
-	cred    credentials
-	umask   int // file mode creation mask
-	futexes map[futexID][]*futexWaiter
+	fds   fdTable
+	cwd   int // host descriptor of the working directory
+	cred  credentials
+	undos []semUndoing
+	// signalFiles is how many signalfds were opened or inherited.
+	signalFiles int
+	umask       int // file mode creation mask
+	futexes     map[futexID][]*futexWaiter
 
 	nextDeadline int64 // no thread's deadline is earlier
 	fdWaiters    int   // threads that wait for descriptors

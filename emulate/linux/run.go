@@ -46,6 +46,9 @@ func (p *Process) shutdown() {
 		f.leave(f.members[len(f.members)-1])
 	}
 	unix.Umask(f.umask0)
+	for _, p := range f.parcels {
+		unix.Close(p.host)
+	}
 	p.closeOutside()
 	p.AS.physical.close()
 }

@@ -190,6 +190,7 @@ func (p *Process) sendThread(t *Thread, s siginfo) {
 		return
 	}
 	t.pending.add(s)
+	p.pokeSignals()
 	p.alert(t)
 }
 
@@ -208,6 +209,7 @@ func (p *Process) sendProcess(s siginfo, t *Thread) {
 		return
 	}
 	p.pending.add(s)
+	p.pokeSignals()
 	for _, u := range p.threads {
 		if u.waitsFor(s.signo) {
 			p.alert(u)
@@ -266,6 +268,7 @@ func (p *Process) deliver(t *Thread) {
 		if !ok {
 			s, _ = p.pending.take(^t.mask)
 		}
+		p.pokeSignals()
 		p.handle(t, s)
 	}
 	if t.savedMask != nil && !p.exited {

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"bytes"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,7 @@ func init() {
 		{nr: 33, name: "dup2", args: "old, new", fn: sysDup2, pokes: true},
 		{nr: 292, name: "dup3", args: "old, new, flags", fn: sysDup3, pokes: true},
 		{nr: 72, name: "fcntl", args: "fd, cmd, ~arg", fn: sysFcntl,
-			note: "owners and leases aren't supported; a lock that would block is waited for on the host"},
+			note: "no SIGIO for owners, no leases; a lock that would block is waited for on the host"},
 		{nr: 73, name: "flock", args: "fd, op", fn: sysFlock},
 		{nr: 74, name: "fsync", args: "fd", fn: sysFsync},
 		{nr: 75, name: "fdatasync", args: "fd", fn: sysFsync},
@@ -31,8 +32,9 @@ func init() {
 		{nr: 221, name: "fadvise64", args: "fd, offset, n, advice", fn: sysFadvise},
 		{nr: 187, name: "readahead", args: "fd, offset, n", fn: answer0, note: "does nothing"},
 		{nr: 217, name: "getdents64", args: "fd, >dirents, n", fn: sysGetdents64},
+		{nr: 78, name: "getdents", args: "fd, >dirents, n", fn: sysGetdents},
 		{nr: 16, name: "ioctl", args: "fd, request, ~arg", fn: sysIoctl,
-			note: "terminal settings and sizes, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX; others answer ENOTTY"},
+			note: "terminals, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX; FIOASYNC sends no SIGIO; others answer ENOTTY"},
 	})
 }
 
@@ -231,9 +233,32 @@ func sysFcntl(c *call) int64 {
 	case unix.F_GETPIPE_SZ, unix.F_SETPIPE_SZ, unix.F_GET_SEALS, unix.F_ADD_SEALS:
 		return result(unix.FcntlInt(uintptr(d.host), cmd, int(arg)))
 	case unix.F_GETOWN:
+		return int64(d.file.owner)
+	case unix.F_SETOWN:
+		d.file.owner = int(int32(arg))
 		return 0
-	case unix.F_SETOWN, unix.F_SETSIG, unix.F_GETSIG, unix.F_SETLEASE, unix.F_GETLEASE, unix.F_NOTIFY,
-		unix.F_SETOWN_EX, unix.F_GETOWN_EX:
+	case unix.F_GETOWN_EX: // struct f_owner_ex: type (1 process, 2 group), number
+		var b [8]byte
+		put32(b[0:], 1)
+		put32(b[4:], uint32(d.file.owner))
+		if d.file.owner < 0 {
+			put32(b[0:], 2)
+			put32(b[4:], uint32(-d.file.owner))
+		}
+		return c.answer(arg, b[:], 0)
+	case unix.F_SETOWN_EX:
+		var b [8]byte
+		if e := c.read(arg, b[:]); e != 0 {
+			return fail(e)
+		}
+		d.file.owner = int(int32(le32(b[4:])))
+		if le32(b[:]) == 2 {
+			d.file.owner = -d.file.owner
+		}
+		return 0
+	case unix.F_GETLEASE:
+		return unix.F_UNLCK
+	case unix.F_SETLEASE, unix.F_SETSIG, unix.F_GETSIG, unix.F_NOTIFY:
 		return c.refuse(unix.EINVAL, "command %d", cmd)
 	}
 	return fail(unix.EINVAL)
@@ -342,11 +367,53 @@ func sysGetdents64(c *call) int64 {
 	return c.answer(c.args[1], buf[:n], int64(n))
 }
 
+// sysGetdents answers as getdents64, in the old form: inode, offset, length,
+// name, zero bytes, and the type in the last byte.
+func sysGetdents(c *call) int64 {
+	d := c.fd(0)
+	if d == nil {
+		return fail(unix.EBADF)
+	}
+	const head = 18 // of the old form; names are at 19 in the new one
+	was, err := unix.Seek(d.host, 0, unix.SEEK_CUR)
+	if err != nil {
+		return status(err)
+	}
+	buf := make([]byte, min(c.args[2]&0xffffffff, 1<<20))
+	n, err := unix.Getdents(d.host, buf)
+	if err != nil {
+		return status(err)
+	}
+	var out []byte
+	for b := buf[:n]; len(b) >= head+1; {
+		size := int(le16(b[16:]))
+		name, _, _ := bytes.Cut(b[head+1:size], []byte{0})
+		e := make([]byte, (head+len(name)+2+7)&^7)
+		if len(out)+len(e) > len(buf) {
+			if _, err := unix.Seek(d.host, was, unix.SEEK_SET); err != nil { // the rest comes next time
+				return status(err)
+			}
+			break
+		}
+		copy(e, b[:16])
+		put16(e[16:], uint16(len(e)))
+		copy(e[head:], name)
+		e[len(e)-1] = b[head]
+		out = append(out, e...)
+		was = int64(le64(b[8:]))
+		b = b[size:]
+	}
+	return c.answer(c.args[1], out, int64(len(out)))
+}
+
 const (
+	fioasync = 0x5452
 	fionread = 0x541b
 	fionbio  = 0x5421
 	fionclex = 0x5450
 	fioclex  = 0x5451
+
+	siocatmark = 0x8905
 )
 
 func sysIoctl(c *call) int64 {
@@ -360,7 +427,7 @@ func sysIoctl(c *call) int64 {
 		out = 36
 	case unix.TIOCGWINSZ:
 		out = 8
-	case fionread, unix.TIOCGPGRP, unix.TIOCGSID, unix.TIOCOUTQ, unix.BLKSSZGET:
+	case fionread, unix.TIOCGPTN, unix.TIOCOUTQ, unix.BLKSSZGET, siocatmark:
 		out = 4
 	case unix.BLKGETSIZE64:
 		out = 8
@@ -371,6 +438,39 @@ func sysIoctl(c *call) int64 {
 		}
 		d.file.nonblock = le32(b[:]) != 0
 		return 0
+	case fioasync:
+		return 0
+	case unix.TIOCSPGRP:
+		var b [4]byte
+		if e := c.read(c.args[2], b[:]); e != 0 {
+			return fail(e)
+		}
+		c.p.fam.foreground = int(int32(le32(b[:])))
+		return 0
+	case unix.TIOCGPGRP, unix.TIOCGSID:
+		var b [4]byte
+		if r := ioctlBytes(d.host, req, b[:]); r < 0 {
+			return r
+		}
+		// The terminal's groups are virtual.
+		n := c.p.fam.foreground
+		if n == 0 || req == unix.TIOCGSID {
+			n = c.p.fam.root.sid
+		}
+		put32(b[:], uint32(n))
+		return c.answer(c.args[2], b[:], 0)
+	case unix.TIOCSCTTY, unix.TIOCNOTTY, unix.TCSBRK, unix.TCFLSH, unix.TCXONC:
+		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(d.host), uintptr(req), uintptr(c.args[2]))
+		return -int64(e)
+	case unix.TIOCSWINSZ, unix.TIOCSPTLCK:
+		b := make([]byte, 8)
+		if req == unix.TIOCSPTLCK {
+			b = b[:4]
+		}
+		if e := c.read(c.args[2], b); e != 0 {
+			return fail(e)
+		}
+		return ioctlBytes(d.host, req, b)
 	case fioclex, fionclex:
 		d.cloexec = req == fioclex
 		return 0

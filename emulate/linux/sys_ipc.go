@@ -23,10 +23,6 @@ func init() {
 		{nr: 55, name: "getsockopt", args: "fd, level, opt, >value, ~n", fn: sysGetsockopt},
 		{nr: 44, name: "sendto", args: "fd, <buf, n, flags, <addr, addrn", fn: sysSendto, rel: releaseOut, pokes: true},
 		{nr: 45, name: "recvfrom", args: "fd, >buf, n, flags, >addr, ~addrn", fn: sysRecvfrom, pokes: true},
-		{nr: 46, name: "sendmsg", args: "fd, <msg, flags", fn: sysSendmsg, rel: releaseOut, pokes: true,
-			note: "control messages stop the guest"},
-		{nr: 47, name: "recvmsg", args: "fd, ~msg, flags", fn: sysRecvmsg, pokes: true,
-			note: "control messages are dropped"},
 		{nr: 48, name: "shutdown", args: "fd, how", fn: sysShutdown, pokes: true},
 	})
 }
@@ -340,59 +336,4 @@ func sysRecvfrom(c *call) int64 {
 		}
 	}
 	return r
-}
-
-// msghdr reads a struct msghdr: name, namelen, iov, iovlen, control,
-// controllen, flags.
-func (c *call) msghdr(addr uint64) (b [56]byte, iov []Range, e unix.Errno) {
-	if e = c.read(addr, b[:]); e != 0 {
-		return
-	}
-	iov, e = c.iovecs(le64(b[16:]), le64(b[24:]))
-	return
-}
-
-func sysSendmsg(c *call) int64 {
-	d := c.fd(0)
-	if d == nil {
-		return fail(unix.EBADF)
-	}
-	b, iov, e := c.msghdr(c.args[1])
-	if e != 0 {
-		return fail(e)
-	}
-	if le64(b[40:]) != 0 {
-		return c.refuse(unix.EINVAL, "sending control messages")
-	}
-	var to []byte
-	if le64(b[0:]) != 0 {
-		if to, e = c.sockaddr(le64(b[0:]), uint64(le32(b[8:]))); e != 0 {
-			return fail(e)
-		}
-	}
-	return c.send(d, iov, to, c.int(2))
-}
-
-func sysRecvmsg(c *call) int64 {
-	d := c.fd(0)
-	if d == nil {
-		return fail(unix.EBADF)
-	}
-	b, iov, e := c.msghdr(c.args[1])
-	if e != 0 {
-		return fail(e)
-	}
-	r, from := c.receive(d, iov, c.int(2))
-	if r < 0 {
-		return r
-	}
-	if name := le64(b[0:]); name != 0 {
-		if e := c.write(name, from[:min(len(from), int(le32(b[8:])))]); e != 0 {
-			return fail(e)
-		}
-	}
-	put32(b[8:], uint32(len(from)))
-	put64(b[40:], 0)
-	put32(b[48:], 0)
-	return c.answer(c.args[1], b[:], r)
 }

@@ -45,6 +45,7 @@ func init() {
 		{nr: 94, name: "lchown", args: "<path, uid, gid", fn: sysLchown},
 		{nr: 260, name: "fchownat", args: "dir, <path, uid, gid, flags", fn: sysFchownat},
 		{nr: 280, name: "utimensat", args: "dir, <path, <times, flags", fn: sysUtimensat},
+		{nr: 261, name: "futimesat", args: "dir, <path, <times", fn: sysFutimesat},
 		{nr: 235, name: "utimes", args: "<path, <times", fn: sysUtimes},
 		{nr: 132, name: "utime", args: "<path, <times", fn: sysUtime},
 		{nr: 95, name: "umask", args: "mask", fn: sysUmask},
@@ -408,11 +409,15 @@ func sysUtimensat(c *call) int64 {
 	return c.pathCall(0, 1, func(a at) error { return unix.UtimesNanoAt(a.dir, a.path, times[:], c.int(3)) })
 }
 
-func sysUtimes(c *call) int64 {
+func sysUtimes(c *call) int64    { return c.utimes(-1, 0, c.args[1]) }
+func sysFutimesat(c *call) int64 { return c.utimes(0, 1, c.args[2]) }
+
+// utimes sets the times of a path from the two struct timeval at from.
+func (c *call) utimes(dir, path int, from uint64) int64 {
 	times := [2]unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
-	if c.args[1] != 0 {
+	if from != 0 {
 		var b [32]byte
-		if e := c.read(c.args[1], b[:]); e != 0 {
+		if e := c.read(from, b[:]); e != 0 {
 			return fail(e)
 		}
 		for i := range times {
@@ -423,7 +428,7 @@ func sysUtimes(c *call) int64 {
 			times[i] = timespec(ns)
 		}
 	}
-	return c.pathCall(-1, 0, func(a at) error { return unix.UtimesNanoAt(a.dir, a.path, times[:], 0) })
+	return c.pathCall(dir, path, func(a at) error { return unix.UtimesNanoAt(a.dir, a.path, times[:], 0) })
 }
 
 func sysUtime(c *call) int64 {

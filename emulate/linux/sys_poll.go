@@ -17,7 +17,7 @@ func init() {
 		{nr: 233, name: "epoll_ctl", args: "epfd, op, fd, <event", fn: sysEpollCtl, pokes: true},
 		{nr: 232, name: "epoll_wait", args: "epfd, >events, n, timeout", fn: sysEpollWait},
 		{nr: 281, name: "epoll_pwait", args: "epfd, >events, n, timeout, <mask, size", fn: sysEpollPwait},
-		{nr: 441, name: "epoll_pwait2", args: "epfd, >events, n, <timeout, <mask, size", refuse: unix.ENOSYS, note: "as kernels before 5.11"},
+		{nr: 441, name: "epoll_pwait2", args: "epfd, >events, n, <timeout, <mask, size", fn: sysEpollPwait2},
 	})
 }
 
@@ -315,7 +315,9 @@ func sysEpollWait(c *call) int64 {
 	if n <= 0 || n > 1<<20 {
 		return fail(unix.EINVAL)
 	}
-	c.timeoutMS(c.int(3))
+	if c.nr != sysEpollPwait2Nr {
+		c.timeoutMS(c.int(3))
+	}
 	events := make([]unix.EpollEvent, min(n, 4096))
 	k, err := unix.EpollWait(ep.host, events, 0)
 	if err != nil && err != unix.EINTR {
@@ -340,4 +342,14 @@ func sysEpollPwait(c *call) int64 {
 		return fail(e)
 	}
 	return sysEpollWait(c)
+}
+
+// sysEpollPwait2Nr is the number of epoll_pwait2, whose timeout is a timespec.
+const sysEpollPwait2Nr = 441
+
+func sysEpollPwait2(c *call) int64 {
+	if e := c.timeoutSpec(c.args[3]); e != 0 {
+		return fail(e)
+	}
+	return sysEpollPwait(c)
 }

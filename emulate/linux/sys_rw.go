@@ -23,7 +23,6 @@ func init() {
 		{nr: 8, name: "lseek", args: "fd, offset, whence", fn: sysLseek},
 		{nr: 40, name: "sendfile", args: "out, in, ~offset, n", fn: sysSendfile, rel: releaseOut, pokes: true},
 		{nr: 326, name: "copy_file_range", args: "in, ~inoff, out, ~outoff, n, flags", fn: sysCopyRange},
-		{nr: 275, name: "splice", args: "in, ~inoff, out, ~outoff, n, flags", refuse: unix.EINVAL, note: "as for files that can't be spliced"},
 	})
 }
 
@@ -130,6 +129,9 @@ func (c *call) input(d *descriptor, iov []Range, off int64) int64 {
 		if !c.p.AS.writable(uint64(r.Addr), min(r.N, 1)) {
 			return fail(unix.EFAULT)
 		}
+	}
+	if d.file.signals != nil {
+		return c.readSignals(d, iov)
 	}
 	n := total(iov)
 	if d.file.random {

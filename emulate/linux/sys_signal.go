@@ -20,8 +20,6 @@ func init() {
 			note: "reaches the guest and its descendants; others answer ESRCH"},
 		{nr: 200, name: "tkill", args: "tid, sig", fn: sysTkill, rel: releaseSignal(1, 0)},
 		{nr: 234, name: "tgkill", args: "pid, tid, sig", fn: sysTgkill, rel: releaseSignal(2, 1)},
-		{nr: 282, name: "signalfd", args: "fd, <set, n", note: "signals can't be read from a descriptor yet"},
-		{nr: 289, name: "signalfd4", args: "fd, <set, n, flags", note: "signals can't be read from a descriptor yet"},
 		{nr: 424, name: "pidfd_send_signal", args: "fd, sig, <info, flags", refuse: unix.ENOSYS},
 		{nr: 434, name: "pidfd_open", args: "pid, flags", refuse: unix.ENOSYS},
 	})
@@ -175,6 +173,7 @@ func sysSigtimedwait(c *call) int64 {
 			intr: -int64(unix.EINTR), onTimeout: func() int64 { return fail(unix.EAGAIN) }})
 	}
 	c.t.sigwait = 0
+	c.p.pokeSignals()
 	c.acquire(Object{ObjSignal, uint64(s.signo)})
 	c.acquire(Object{ObjSignal, uint64(c.t.ID)<<8 | uint64(s.signo)})
 	if c.args[1] != 0 {

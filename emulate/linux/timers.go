@@ -14,6 +14,33 @@ type timer struct {
 	fire     func(n int64) // n expirations are due
 }
 
+// cpu says whether t goes by what the process has executed.
+func (t *timer) cpu() bool {
+	return t.clock == unix.CLOCK_PROCESS_CPUTIME_ID || t.clock == unix.CLOCK_THREAD_CPUTIME_ID || t.clock < 0
+}
+
+// now is the time that t goes by.
+func (p *Process) now(t *timer) int64 {
+	if t.cpu() {
+		return p.cpuTime()
+	}
+	return p.Now()
+}
+
+// cpuDue reports whether a timer fires that goes by execution.
+func (p *Process) cpuDue() bool {
+	if p.timers.cpu == 0 {
+		return false
+	}
+	now := p.cpuTime()
+	for _, t := range p.timers.all {
+		if t.cpu() && t.next <= now {
+			return true
+		}
+	}
+	return false
+}
+
 // due counts the expirations up to now and moves next past it.
 func (t *timer) due(now int64) int64 {
 	if t.next > now {
@@ -34,6 +61,7 @@ type timers struct {
 	posix  map[int32]*timer
 	lastID int32
 	all    []*timer
+	cpu    int // how many were armed that go by execution
 }
 
 func (p *Process) addTimer(clock int32, fire func(n int64)) *timer {
@@ -55,7 +83,11 @@ func (p *Process) dropTimer(t *timer) {
 func (p *Process) arm(t *timer, first, interval int64) {
 	t.next, t.interval = never, interval
 	if first > 0 {
-		t.next = saturate(p.Now(), first)
+		t.next = saturate(p.now(t), first)
+	}
+	if t.cpu() {
+		p.timers.cpu++
+		return
 	}
 	p.nextDeadline = min(p.nextDeadline, t.next)
 }
@@ -64,7 +96,9 @@ func (p *Process) arm(t *timer, first, interval int64) {
 func (p *Process) nextTimer() int64 {
 	next := never
 	for _, t := range p.timers.all {
-		next = min(next, t.next)
+		if !t.cpu() {
+			next = min(next, t.next)
+		}
 	}
 	return next
 }
@@ -72,6 +106,12 @@ func (p *Process) nextTimer() int64 {
 // fireTimers fires what is due.
 func (p *Process) fireTimers(now int64) {
 	for _, t := range append([]*timer(nil), p.timers.all...) {
+		if t.cpu() {
+			if n := t.due(p.cpuTime()); n > 0 {
+				t.fire(n)
+			}
+			continue
+		}
 		if n := t.due(now); n > 0 {
 			t.fire(n)
 		}
@@ -99,7 +139,7 @@ func init() {
 	addCalls([]sysRow{
 		{nr: 37, name: "alarm", args: "seconds", fn: sysAlarm},
 		{nr: 38, name: "setitimer", args: "which, <new, >old", fn: sysSetitimer,
-			note: "ITIMER_VIRTUAL and ITIMER_PROF follow CLOCK_MONOTONIC"},
+			note: "ITIMER_VIRTUAL counts what ITIMER_PROF counts: all that is executed"},
 		{nr: 36, name: "getitimer", args: "which, >value", fn: sysGetitimer},
 		{nr: 222, name: "timer_create", args: "clock, <event, >id", fn: sysTimerCreate},
 		{nr: 223, name: "timer_settime", args: "id, flags, <new, >old", fn: sysTimerSettime},
@@ -127,7 +167,7 @@ func (p *Process) left(t *timer) int64 {
 	if t.next == never {
 		return 0
 	}
-	return max(t.next-p.Now(), 1)
+	return max(t.next-p.now(t), 1)
 }
 
 func sysAlarm(c *call) int64 {
@@ -152,7 +192,7 @@ func (c *call) itimer() *timer {
 		}
 		id := -int32(c.int(0))
 		if c.p.timers.posix[id] == nil {
-			c.p.timers.posix[id] = c.p.addTimer(unix.CLOCK_MONOTONIC, func(int64) {
+			c.p.timers.posix[id] = c.p.addTimer(unix.CLOCK_PROCESS_CPUTIME_ID, func(int64) {
 				c.p.sendProcess(siginfo{signo: signo, code: siKernel}, nil)
 			})
 		}

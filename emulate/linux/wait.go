@@ -175,7 +175,7 @@ func (t *Thread) interrupt() int64 {
 // expire wakes every thread whose deadline has come, and fires timers.
 func (p *Process) expire() {
 	now := p.Now()
-	if now < p.nextDeadline {
+	if now < p.nextDeadline && !p.cpuDue() {
 		return
 	}
 	p.nextDeadline = never

@@ -12,7 +12,7 @@ import (
 // Guests with processes do as natively and replay, whether their children are
 // recorded or not.
 func TestProcessesReplay(t *testing.T) {
-	for _, name := range []string{"fork", "processes"} {
+	for _, name := range []string{"fork", "processes", "ipc"} {
 		path := guest(t, "../../linux/testdata/"+name)
 		want, status := native(t, path)
 		for _, children := range []string{"run", "record"} {
@@ -25,7 +25,7 @@ func TestProcessesReplay(t *testing.T) {
 				continue
 			}
 			files, _ := filepath.Glob(trace + "/*.ttd")
-			if len(files) != res.Processes || len(files) < 10 {
+			if len(files) != res.Processes || len(files) < 9 {
 				t.Errorf("%s: %d traces of %d processes", name, len(files), res.Processes)
 			}
 			for _, f := range files {
