@@ -21,6 +21,8 @@ const (
 	sysExecve   = 59
 	sysExecveat = 322
 	sysExit     = 60
+
+	sysSigaction = 13
 )
 
 const madvDontneed = 4
@@ -326,6 +328,11 @@ func (f *follower) Free(a funcs.Free) {
 	}
 }
 
+// handlerOf is what a thread that installs a handler for a signal (sigaction(2))
+// releases, and whoever it interrupts acquires. Signals under way have a
+// thread's number in the low half.
+func handlerOf(signo int32) uint64 { return uint64(signo)<<32 | 0xffff_ffff }
+
 // packet turns an event of the replay into events of the detector.
 func (f *follower) packet(ev *replay.Event) {
 	p := ev.Packet
@@ -336,10 +343,14 @@ func (f *follower) packet(ev *replay.Event) {
 		for _, o := range p.Objs {
 			f.object(races.OpRelease, o)
 		}
+		if p.Nr == sysSigaction && p.Args[1] != 0 {
+			f.add(races.Event{Op: races.OpRelease, Object: races.ObjSignal, Value: handlerOf(int32(p.Args[0])), Scope: races.ScopeUser})
+		}
 	case traces.SyscallExit:
 		f.exit(p)
 	case traces.Signal:
 		f.flush()
+		f.add(races.Event{Op: races.OpAcquire, Object: races.ObjSignal, Value: handlerOf(p.Signo), Scope: races.ScopeUser})
 		if p.Thread != 0 {
 			f.add(races.Event{Op: races.OpAcquire, Object: races.ObjSignal, Value: uint64(p.Signo)<<32 | uint64(f.tt.ID), Scope: races.ScopeUser})
 		}
