@@ -55,7 +55,12 @@ type Model struct {
 	Samples int
 	outputs map[string]*feature
 	// presence of outputs: how often each name is written at all
-	present map[string]int
+	present   map[string]int
+	always    []string // those that all samples but one at most have
+	relations []relation
+	given     []given
+	// strange has how usual each sample is to the others, ascending.
+	strange []float64
 }
 
 // A feature models one output, alone and relative to the input of the same name.
@@ -99,15 +104,19 @@ func describe(keys []string, x []float64) dist {
 func (d *dist) varied() bool { return 2*len(d.seen) > d.n }
 
 // frequency returns how often a value is expected, 0 to 1, by the rule of
-// succession.
-func (d *dist) frequency(key string) float64 { return float64(d.seen[key]+1) / float64(d.n+2) }
+// succession. own is 1 if the value is one of those seen, which then doesn't
+// count itself, else 0; so that what a sample is to the others compares with
+// what an instance is to the samples, the number of these stays the same.
+func (d *dist) frequency(key string, own int) float64 {
+	return float64(d.seen[key]-own+1) / float64(d.n+2)
+}
 
 // tail returns how usual it is to be as far from the median as v, 0 to 1: the
 // share of what was seen that is as far, and beyond that what Student's
 // distribution gives.
-func (d *dist) tail(v float64) float64 {
+func (d *dist) tail(v float64, own int) float64 {
 	far := math.Abs(v - d.median)
-	n := len(d.dev) - sort.SearchFloat64s(d.dev, far)
+	n := len(d.dev) - sort.SearchFloat64s(d.dev, far) - own
 	p := float64(n+1) / float64(d.n+2)
 	if n == 0 && d.mad > 0 {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: math.Max(1, float64(d.n-1))}
@@ -117,10 +126,13 @@ func (d *dist) tail(v float64) float64 {
 }
 
 // usual returns how usual a number is, 0 to 1.
-func (d *dist) usual(key string, v float64) float64 {
-	p := d.frequency(key)
+func (d *dist) usual(key string, v float64, own int) float64 {
+	p := d.frequency(key, own)
 	if d.varied() {
-		p = math.Max(p, d.tail(v))
+		if d.seen[key] == own {
+			return math.Min(1, d.tail(v, own)) // new values are usual
+		}
+		p = math.Max(p, d.tail(v, own))
 	}
 	return math.Min(1, p)
 }
@@ -166,6 +178,14 @@ func Learn(samples []Sample) *Model {
 			f.delta = describe(c.keys, c.nums)
 		}
 	}
+	for name, n := range m.present {
+		if n >= m.Samples-1 {
+			m.always = append(m.always, name)
+		}
+	}
+	sort.Strings(m.always)
+	m.relate(samples)
+	m.calibrate(samples)
 	return m
 }
 
@@ -180,16 +200,32 @@ func key(v Value) string {
 
 // An Opinion is what a model thinks of one instance.
 type Opinion struct {
-	Known  bool    // false: too few samples, or nothing comparable
-	Normal bool    // meaningful when Known
-	Score  float64 // how usual the least usual output is, 0 to 1
-	Why    string  // names that output
+	Known  bool // false: too few samples, or nothing comparable
+	Normal bool // meaningful when Known
+	// Score is the share of recorded instances that are as strange to the others
+	// as this one, 0 to 1: an instance like them has a score of p or less with
+	// probability p.
+	Score float64
+	Why   string // names what is strangest
 }
 
-// Abnormal is the score below which an instance is abnormal.
-const Abnormal = 0.02
+// Abnormal is the score at or below which an instance is abnormal. With fewer
+// than 99 samples it takes being stranger than all of them, which happens by
+// chance with probability 1/(samples+1): that is then the score.
+const Abnormal = 0.01
 
-// Judge compares an instance with the model.
+// calibrate finds how strange each sample is to the others.
+func (m *Model) calibrate(samples []Sample) {
+	for i := range samples {
+		p, _ := m.strangest(&samples[i], i)
+		m.strange = append(m.strange, p)
+	}
+	sort.Float64s(m.strange)
+}
+
+// Judge compares an instance with the model. The score is that of conformal
+// prediction (Vovk, Gammerman, Shafer, "Algorithmic Learning in a Random
+// World", chapter 2).
 func (m *Model) Judge(s Sample) Opinion {
 	if m == nil || m.Samples < MinSamples {
 		n := 0
@@ -198,7 +234,23 @@ func (m *Model) Judge(s Sample) Opinion {
 		}
 		return Opinion{Why: fmt.Sprintf("too few other instances to know what is normal: %d, and %d are needed", n, MinSamples)}
 	}
-	o := Opinion{Known: true, Normal: true, Score: 1}
+	p, why := m.strangest(&s, -1)
+	as := sort.Search(len(m.strange), func(i int) bool { return m.strange[i] > p*(1+1e-9) })
+	o := Opinion{Known: true, Score: float64(as+1) / float64(m.Samples+1), Why: why}
+	o.Normal = as > 0 && o.Score > Abnormal
+	return o
+}
+
+// strangest returns how usual the least usual thing about an instance is, and
+// names it. self is its index if it is one of the samples, which then doesn't
+// count among them; else -1.
+func (m *Model) strangest(s *Sample, self int) (float64, string) {
+	own := 0
+	if self >= 0 {
+		own = 1
+	}
+	never := 1 / float64(m.Samples+2)
+	o := Opinion{Score: 1}
 	names := make([]string, 0, len(s.Outputs))
 	for name := range s.Outputs {
 		names = append(names, name)
@@ -207,22 +259,21 @@ func (m *Model) Judge(s Sample) Opinion {
 	for _, name := range names {
 		v := s.Outputs[name]
 		f := m.outputs[name]
-		if f == nil {
-			o.lower(1/float64(m.Samples+2), fmt.Sprintf("%s is written, which no other instance did", name))
+		if f == nil || f.n == own {
+			o.lower(never, fmt.Sprintf("%s is written, which no other instance did", name))
 			continue
 		}
 		in, has := s.Inputs[name]
-		p, how := f.usual(v, in, has)
-		o.lower(p, fmt.Sprintf("%s %s, which is unusual in %d instances", name, how, f.n))
+		p, how := f.usual(v, in, has, own)
+		o.lower(p, fmt.Sprintf("%s %s, which is unusual in %d instances", name, how, f.n-own))
 	}
-	for name, n := range m.present {
-		if _, ok := s.Outputs[name]; !ok && n == m.Samples {
-			o.lower(1/float64(m.Samples+2), fmt.Sprintf("%s isn't written, which every other instance did", name))
+	for _, name := range m.always {
+		if _, ok := s.Outputs[name]; !ok && m.present[name] == m.Samples-own {
+			o.lower(never, fmt.Sprintf("%s isn't written, which every other instance did", name))
 		}
 	}
-	// With few samples even "never seen" isn't rare; the bound follows.
-	o.Normal = o.Score >= math.Max(Abnormal, 1.5/float64(m.Samples+2))
-	return o
+	m.related(s, self, never, &o)
+	return o.Score, o.Why
 }
 
 func (o *Opinion) lower(p float64, why string) {
@@ -233,16 +284,16 @@ func (o *Opinion) lower(p float64, why string) {
 
 // usual returns how usual a value of this output is, 0 to 1, and what about it
 // was looked at, in words.
-func (f *feature) usual(v, in Value, hasIn bool) (p float64, how string) {
+func (f *feature) usual(v, in Value, hasIn bool, own int) (p float64, how string) {
 	k := key(v)
 	how = "is " + k
 	if !v.numeric() {
 		if v.Kind == Raw && f.value.varied() {
 			return 0.5, how // differs all the time: says nothing
 		}
-		return f.value.frequency(k), how
+		return f.value.frequency(k, own), how
 	}
-	p = f.value.usual(k, v.Num)
+	p = f.value.usual(k, v.Num, own)
 	if !hasIn || !in.numeric() || 5*f.delta.n < 4*f.n {
 		return p, how
 	}
@@ -250,7 +301,7 @@ func (f *feature) usual(v, in Value, hasIn bool) (p float64, how string) {
 	// change takes fewer forms says more.
 	d := v.Num - in.Num
 	kd := fmt.Sprint(d)
-	q := f.delta.usual(kd, d)
+	q := f.delta.usual(kd, d, own)
 	if len(f.delta.seen) < len(f.value.seen) || len(f.delta.seen) == len(f.value.seen) && q > p {
 		return q, "changes by " + kd
 	}
