@@ -180,7 +180,50 @@ func analyzeAll(ctx context.Context, path string, o AnalyzeOptions) (*report.Rep
 	if len(reports) == 0 {
 		return nil, fmt.Errorf("%s: no thread is in the traces", path)
 	}
-	return unite(reports), nil
+	out := unite(reports)
+	if o.CheckersOnly {
+		return out, nil
+	}
+	ts, err := openAll(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		for _, t := range ts {
+			t.Close()
+		}
+	}()
+	found, note, err := between(ctx, ts, o)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		out.Notes = append(out.Notes, note)
+	}
+	out.Races = append(out.Races, found...)
+	uniqueIDs(out.Races)
+	out.Sort()
+	out.Summarise()
+	return out, nil
+}
+
+// openAll opens the traces of a recording.
+func openAll(path string) (ts []*Trace, err error) {
+	paths, err := Traces(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		t, err := Open(p)
+		if err != nil {
+			for _, t := range ts {
+				t.Close()
+			}
+			return nil, err
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil
 }
 
 // unite makes one report of those of a recording's processes. What several

@@ -39,9 +39,10 @@ type Header struct {
 	ExeBuildID string // hexadecimal, empty: none
 
 	// Of a trace that is one of several, each of a process:
-	PID     uint32 // the process's number, 0: it is the only trace
-	Parent  uint32 // the number of the process that forked it, 0: the first one
-	ForkMin uint64 // the last orderable event before it was forked
+	PID        uint32 // the process's number, 0: it is the only trace
+	Parent     uint32 // the number of the process that forked it, 0: the first one
+	ForkThread uint32 // the thread that did
+	ForkMin    uint64 // the last orderable event before it was forked
 
 	// Extra holds fields that this version doesn't know, in their order.
 	Extra []Pair
@@ -80,6 +81,7 @@ var headerFields = []headerField{
 	{"exe.buildid", "its build id, hexadecimal", func(h *Header) any { return &h.ExeBuildID }},
 	{"pid", "number of the process, if there are traces of others", func(h *Header) any { return &h.PID }},
 	{"parent", "number of the process that forked it", func(h *Header) any { return &h.Parent }},
+	{"forkthread", "the thread that did", func(h *Header) any { return &h.ForkThread }},
 	{"forkmin", "last orderable event before that", func(h *Header) any { return &h.ForkMin }},
 }
 

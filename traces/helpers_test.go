@@ -159,7 +159,7 @@ func of(entries []entry, stream uint32) [][]any {
 func example() (Header, []entry) {
 	h := Header{Arch: "x86-64", CPULevel: "x86-64-v2", ReadLog: "cache", MemoryModel: "fence", LogMode: "independent",
 		Cores: 4, Seed: 1, Schedule: "random", Clock: "virtual", Hardware: "cores=4 line=64", KeyEvery: 1000, HashEvery: 100,
-		Program: "./a", Argv: []string{"a", "", "\xff\n"}, Dir: "/", ExePath: "/a", ExeSize: 5, ExeModTime: -1, ExeBuildID: "0a", PID: 2, Parent: 1, ForkMin: 3,
+		Program: "./a", Argv: []string{"a", "", "\xff\n"}, Dir: "/", ExePath: "/a", ExeSize: 5, ExeModTime: -1, ExeBuildID: "0a", PID: 2, Parent: 1, ForkThread: 4, ForkMin: 3,
 		Extra: []Pair{{"later", "field"}}}
 	mapped := []entry{
 		{0, Packet{Kind: Map, Min: 1, Addr: 0x400000, N: 0x2000, Prot: 5, Path: "/bin/a", Offset: 0x1000}},

@@ -63,7 +63,7 @@ func (r *recorder) Attach(p *linux.Process) {
 // Fork implements linux.ProcessHooks.
 func (r *recorder) Fork(q *linux.Process) linux.Hooks {
 	h := r.head
-	h.PID, h.Parent, h.ForkMin = uint32(q.PID), uint32(r.p.PID), r.min
+	h.PID, h.Parent, h.ForkThread, h.ForkMin = uint32(q.PID), uint32(r.p.PID), r.cur.stream, r.min
 	w, err := traces.Create(traceOf(r.cfg.Output, q.PID), h)
 	c := r.newRecorder(w)
 	if err != nil {

@@ -405,6 +405,10 @@ func (f *follower) exit(p *traces.Packet) {
 	for _, b := range f.p.children[f.tt.ID] {
 		if b.min > f.call.min && b.min < p.Min {
 			f.synchronised()
+			if f.p.Threads[b.id] == nil { // another process's first thread
+				f.b.events = append(f.b.events, races.Event{Op: races.OpThreadStart, Thread: b.id, Value: uint64(b.parent)})
+				continue
+			}
 			f.b.events = append(f.b.events, f.p.born(b)...)
 		}
 	}

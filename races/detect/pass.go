@@ -60,6 +60,7 @@ type Pass struct {
 	limits limits
 	class  func(emulate.Addr) uint64 // see races.Config
 
+	joint     *Joint // of which it is a part, if it is
 	lines     *replay.LineSet
 	sync      []races.SyncVar   // known beforehand, the trace's too
 	syncBytes map[uint64]uint64 // of synchronisation variables, by line
@@ -114,61 +115,12 @@ func (p *Pass) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.lines = p.Session.Shared()
-	if p.Everything {
-		p.lines = nil
-	}
-	sync := append([]races.SyncVar(nil), p.Sync...)
-	for _, a := range p.Session.Atomics() {
-		if a.N >= 1 && a.N <= 64 {
-			sync = append(sync, races.SyncVar{Addr: emulate.Addr(a.Addr), Size: int(a.N)})
-		}
-	}
-	p.syncBytes = p.bytesOfSync()
-	p.limits.set()
-	p.Suspects = map[uint64]bool{}
-	canon := p.canon()
-	// A suspect would have to be looked at under all its addresses.
-	p.NoCoarse = p.NoCoarse || canon != nil
-	p.Detector = races.New(races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect})
-	p.sync = sync
-	if p.Predict {
-		p.Predictor = p.newPredictor()
-		p.log.full = true
-	}
-	p.held = map[emulate.ThreadID][]emulate.Addr{}
-	p.takers = map[emulate.Addr]emulate.ThreadID{}
-	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
-	p.Lives = newLifetimes()
-	if p.Checks {
-		p.Heap = newHeap(p)
-	}
-
-	p.locks = lockEntries(p.Tree.Modules())
-	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool { return p.locks[f.Entry] != 0 })
-	p.strings = stringEntries(p.Tree.Modules())
-
-	if err := p.births(); err != nil {
+	if err := p.prepare(); err != nil {
 		return err
 	}
-
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	feeds := map[emulate.ThreadID]chan *batch{}
-	for _, id := range p.Session.Threads() {
-		tt := &ThreadTrack{ID: id}
-		p.Threads[id] = tt
-		ch := make(chan *batch, 2)
-		feeds[id] = ch
-	}
-	for id, ch := range feeds {
-		go p.follow(ctx, p.Threads[id], ch)
-	}
-	for _, b := range p.children[0] {
-		for _, e := range p.born(b) {
-			p.feed(&e)
-		}
-	}
+	feeds := p.start(ctx)
 	for i := range sched {
 		s := &sched[i]
 		var b *batch
@@ -206,6 +158,67 @@ func (p *Pass) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// prepare sets up what Run needs.
+func (p *Pass) prepare() error {
+	p.lines = p.Session.Shared()
+	if p.Everything {
+		p.lines = nil
+	}
+	sync := append([]races.SyncVar(nil), p.Sync...)
+	for _, a := range p.Session.Atomics() {
+		if a.N >= 1 && a.N <= 64 {
+			sync = append(sync, races.SyncVar{Addr: emulate.Addr(a.Addr), Size: int(a.N)})
+		}
+	}
+	p.syncBytes = p.bytesOfSync()
+	p.limits.set()
+	p.Suspects = map[uint64]bool{}
+	canon := p.canon()
+	// A suspect would have to be looked at under all its addresses.
+	p.NoCoarse = p.NoCoarse || canon != nil
+	if p.joint == nil {
+		p.Detector = races.New(races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect})
+	}
+	p.sync = sync
+	if p.Predict {
+		p.Predictor = p.newPredictor()
+		p.log.full = true
+	}
+	p.held = map[emulate.ThreadID][]emulate.Addr{}
+	p.takers = map[emulate.Addr]emulate.ThreadID{}
+	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
+	p.Lives = newLifetimes()
+	if p.Checks {
+		p.Heap = newHeap(p)
+	}
+
+	p.locks = lockEntries(p.Tree.Modules())
+	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool { return p.locks[f.Entry] != 0 })
+	p.strings = stringEntries(p.Tree.Modules())
+
+	return p.births()
+}
+
+// start makes a goroutine for each thread, which sends its batches.
+func (p *Pass) start(ctx context.Context) map[emulate.ThreadID]chan *batch {
+	feeds := map[emulate.ThreadID]chan *batch{}
+	for _, id := range p.Session.Threads() {
+		tt := &ThreadTrack{ID: id}
+		p.Threads[id] = tt
+		ch := make(chan *batch, 2)
+		feeds[id] = ch
+	}
+	for id, ch := range feeds {
+		go p.follow(ctx, p.Threads[id], ch)
+	}
+	for _, b := range p.children[0] {
+		for _, e := range p.born(b) {
+			p.feed(&e)
+		}
+	}
+	return feeds
 }
 
 // merge takes in what a thread did in its next slice.
@@ -247,7 +260,9 @@ func (p *Pass) feed(e *races.Event) {
 			p.attribute(e)
 		}
 	case races.OpThreadStart:
-		p.Lives.start(e.Thread, emulate.ThreadID(e.Value), p.Threads[e.Thread].Control)
+		if tt := p.Threads[e.Thread]; tt != nil { // else another process's
+			p.Lives.start(e.Thread, emulate.ThreadID(e.Value), tt.Control)
+		}
 	case races.OpThreadExit:
 		p.holds(e.Thread)
 	case races.OpLock:
@@ -261,6 +276,10 @@ func (p *Pass) feed(e *races.Event) {
 		if p.Heap != nil {
 			p.Heap.reset(uint64(e.Addr), e.N)
 		}
+	}
+	if p.joint != nil {
+		p.joint.feed(p, e)
+		return
 	}
 	p.Detector.Feed(e)
 	if p.Predictor == nil {
