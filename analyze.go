@@ -19,6 +19,8 @@ type AnalyzeOptions struct {
 	CheckersOnly bool     // no races
 	Loads        []Load   // replacement values given by the user
 	Models       []string // traces to learn from what is normal
+	Learnt       []*Model // …and models
+	UpdateModel  string   // file to which what was learnt from this trace is added
 	MaxRuns      int      // interleavings per race; 0: the default
 	Rules        *checkers.Rules
 }

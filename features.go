@@ -23,7 +23,7 @@ func features(all []instance, sec *overlay.Section) []classify.Sample {
 		sample *map[string]classify.Value
 		v      uint64
 		size   int
-		where  *analysis
+		point  string
 	}
 	numbers := map[string][]number{}
 	pointers, nonzero := map[string]int{}, map[string]int{}
@@ -31,49 +31,47 @@ func features(all []instance, sec *overlay.Section) []classify.Sample {
 		x := &all[i]
 		s := &out[i]
 		s.Inputs, s.Outputs = map[string]classify.Value{}, map[string]classify.Value{}
-		put := func(m *map[string]classify.Value, name string, v uint64, size int) {
-			numbers[name] = append(numbers[name], number{m, v, size, x.origin})
+		put := func(m *map[string]classify.Value, name string, v uint64, size int, point string) {
+			numbers[name] = append(numbers[name], number{m, v, size, point})
 			if v != 0 {
 				nonzero[name]++
-				if size == 8 && x.origin.region(v) != "" {
+				if size == 8 && point != "" {
 					pointers[name]++
 				}
 			}
 		}
-		x.registers(sec, func(name string, real bool, in, v uint64, size int) {
-			if real {
-				s.Inputs[name], s.Outputs[name] = realValue(in, size), realValue(v, size)
-				return
-			}
-			put(&s.Inputs, name, in, size)
-			put(&s.Outputs, name, v, size)
+		x.general(sec, func(name string, r, size int) {
+			put(&s.Inputs, name, cut(x.Entry.R[r], size), size, x.Entry.Point[r])
+			put(&s.Outputs, name, cut(x.Exit.R[r], size), size, x.Exit.Point[r])
+		})
+		x.real(sec, func(name string, r, size int) {
+			s.Inputs[name], s.Outputs[name] = realValue(x.Entry.X[r][0], size), realValue(x.Exit.X[r][0], size)
 		})
 		times := map[string]int{}
-		for k := range x.mem {
-			m := &x.mem[k]
-			if inFrame(m.addr, x.sp) && (sec.Live == nil || !sec.Live.Has(m.addr-x.sp+sec.SP)) {
+		for k := range x.Mem {
+			m := &x.Mem[k]
+			if m.Frame && (sec.Live == nil || !sec.Live.Has(uint64(m.Off)+sec.SP)) {
 				continue
 			}
-			base, real := x.origin.feature(m.addr, x.sp)
-			times[base]++
-			n := times[base]
+			times[m.Name]++
+			n := times[m.Name]
 			if n > maxAlike {
 				continue
 			}
-			name := base
+			name := m.Name
 			if n > 1 {
-				name = fmt.Sprintf("%s#%d", base, n)
+				name = fmt.Sprintf("%s#%d", m.Name, n)
 			}
-			if real {
-				s.Outputs[name] = realValue(m.value, m.size)
-				if m.input {
-					s.Inputs[name] = realValue(m.pre, m.size)
+			if m.Real {
+				s.Outputs[name] = realValue(m.Value, m.Size)
+				if m.Input {
+					s.Inputs[name] = realValue(m.Pre, m.Size)
 				}
 				continue
 			}
-			put(&s.Outputs, name, m.value, m.size)
-			if m.input {
-				put(&s.Inputs, name, m.pre, m.size)
+			put(&s.Outputs, name, m.Value, m.Size, m.Point)
+			if m.Input {
+				put(&s.Inputs, name, m.Pre, m.Size, m.PrePoint)
 			}
 		}
 	}
@@ -81,7 +79,7 @@ func features(all []instance, sec *overlay.Section) []classify.Sample {
 		pointer := 2*pointers[name] > nonzero[name]
 		for _, n := range ns {
 			if pointer {
-				(*n.sample)[name] = classify.Value{Kind: classify.Pointer, Text: n.where.pointerKind(n.v)}
+				(*n.sample)[name] = classify.Value{Kind: classify.Pointer, Text: pointerKind(n.v, n.point)}
 			} else {
 				(*n.sample)[name] = classify.Value{Kind: classify.Number, Num: float64(signed(n.v, n.size))}
 			}
@@ -93,19 +91,27 @@ func features(all []instance, sec *overlay.Section) []classify.Sample {
 // maxAlike bounds the outputs with one name, such as elements of an array.
 const maxAlike = 4
 
-// registers calls f with the live registers of an instance.
-func (x *instance) registers(sec *overlay.Section, f func(name string, real bool, in, v uint64, size int)) {
+// general calls f with the live general registers of an instance.
+func (x *instance) general(sec *overlay.Section, f func(name string, r, size int)) {
 	if sec.Live == nil {
 		return
 	}
 	for r := 0; r < 16; r++ {
 		if m := sec.Live.GPR[r]; m != 0 && r != x86.RSP && !(sec.End == overlay.EndReturn && preserved[r]) {
-			size := width(uint16(m))
-			f(loadsub.RegisterName(sec, r), false, cut(x.entry.r[r], size), cut(x.exit.r[r], size), size)
+			f(loadsub.RegisterName(sec, r), r, width(uint16(m)))
 		}
+	}
+}
+
+// real calls f with the live registers that hold a float or a double.
+func (x *instance) real(sec *overlay.Section, f func(name string, r, size int)) {
+	if sec.Live == nil {
+		return
+	}
+	for r := 0; r < 16; r++ {
 		if m := sec.Live.XMM[r]; m != 0 {
 			if size := width(m); size == 4 || size == 8 {
-				f(loadsub.XMMName(sec, r), true, x.entry.x[r][0], x.exit.x[r][0], size)
+				f(loadsub.XMMName(sec, r), r, size)
 			}
 		}
 	}
@@ -217,12 +223,12 @@ type mapped struct {
 	kind   string
 }
 
-func (a *analysis) pointerKind(v uint64) string {
-	if v == 0 {
+func pointerKind(v uint64, region string) string {
+	switch {
+	case v == 0:
 		return "null"
-	}
-	if k := a.region(v); k != "" {
-		return k
+	case region != "":
+		return region
 	}
 	return "wild"
 }

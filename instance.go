@@ -49,19 +49,38 @@ func (c *collector) sample(s *site, t *replay.Thread, calls *funcs.Tracker) erro
 
 // instance keeps of a captured section what models need.
 func (a *analysis) instance(sec *overlay.Section) instance {
-	x := instance{origin: a, thread: sec.Thread, start: sec.Start, sp: sec.SP,
-		entry: registersOf(&sec.Entry), exit: registersOf(&sec.Exit), mem: a.cells(sec)}
-	if len(x.mem) > maxCells {
-		x.mem = slices.Clone(x.mem[:maxCells])
+	x := instance{origin: a, thread: sec.Thread, start: sec.Start, sp: sec.SP, Mem: a.cells(sec)}
+	if len(x.Mem) > maxCells {
+		x.Mem = slices.Clone(x.Mem[:maxCells])
 	}
+	var in, out [16]uint64
+	copy(in[:], sec.Entry.R[:])
+	copy(out[:], sec.Exit.R[:])
+	a.resolve(&x, in, sec.Entry.X, out, sec.Exit.X)
 	return x
 }
 
-func registersOf(s *x86.State) registers {
-	var r registers
-	copy(r.r[:], s.R[:16])
-	r.x = s.X
-	return r
+// resolve gives an instance its registers, and says what its addresses mean.
+func (a *analysis) resolve(x *instance, in [16]uint64, inX [16][2]uint64, out [16]uint64, outX [16][2]uint64) {
+	x.Entry, x.Exit = a.registers(in, inX), a.registers(out, outX)
+	for i := range x.Mem {
+		m := &x.Mem[i]
+		m.Name, m.Real = a.feature(m.addr, x.sp)
+		if m.Frame = inFrame(m.addr, x.sp); m.Frame {
+			m.Off = int64(m.addr - x.sp)
+		}
+		if m.Size == 8 {
+			m.Point, m.PrePoint = a.region(m.Value), a.region(m.Pre)
+		}
+	}
+}
+
+func (a *analysis) registers(r [16]uint64, x [16][2]uint64) registers {
+	out := registers{R: r, X: x}
+	for i, v := range r {
+		out.Point[i] = a.region(v)
+	}
+	return out
 }
 
 // cells lists what a section stored, by address: the last store to each place.
@@ -76,11 +95,11 @@ func (a *analysis) cells(sec *overlay.Section) []cell {
 		x := &sec.Accesses[i]
 		m := at[x.Addr]
 		if m == nil {
-			m = &place{cell: cell{addr: x.Addr, size: int(x.Size), pre: x.Pre, input: !x.Writes()}}
+			m = &place{cell: cell{addr: x.Addr, Size: int(x.Size), Pre: x.Pre, Input: !x.Writes()}}
 			at[x.Addr] = m
 		}
 		if x.Writes() && !a.ownStore(x.PC) {
-			m.size, m.value, m.stored = int(x.Size), x.Value, true
+			m.Size, m.Value, m.stored = int(x.Size), x.Value, true
 		}
 	}
 	var out []cell
@@ -108,38 +127,41 @@ func (a *analysis) ownStore(pc uint64) bool {
 // was replaced, if any, is an input with its new value.
 func (a *analysis) outcome(sec *overlay.Section, r *overlay.Result, load *overlay.Access, value uint64) instance {
 	e := &r.Ends[0]
-	x := instance{origin: a, thread: sec.Thread, start: sec.Start, sp: sec.SP, entry: registersOf(&sec.Entry), exit: registers{e.Regs, e.XMM}}
+	x := instance{origin: a, thread: sec.Thread, start: sec.Start, sp: sec.SP}
 	recorded := map[uint64]cell{}
 	for i := range sec.Accesses {
 		y := &sec.Accesses[i]
 		m, ok := recorded[y.Addr]
 		if !ok {
-			m = cell{addr: y.Addr, size: int(y.Size), pre: y.Pre, input: !y.Writes()}
-			if load != nil && m.input && y.At == load.At && y.Addr == load.Addr {
-				m.pre = value
+			m = cell{addr: y.Addr, Size: int(y.Size), Pre: y.Pre, Input: !y.Writes()}
+			if load != nil && m.Input && y.At == load.At && y.Addr == load.Addr {
+				m.Pre = value
 			}
 		}
 		if y.Writes() {
-			m.size = int(y.Size)
+			m.Size = int(y.Size)
 		}
 		recorded[y.Addr] = m
 	}
 	for _, sp := range r.Written() {
-		for addr, end := sp.Addr, sp.Addr+sp.N; addr < end && len(x.mem) < maxCells; {
+		for addr, end := sp.Addr, sp.Addr+sp.N; addr < end && len(x.Mem) < maxCells; {
 			m, ok := recorded[addr]
 			if !ok {
-				m = cell{addr: addr, size: 1}
-				for m.size < 8 && addr%uint64(2*m.size) == 0 && addr+uint64(2*m.size) <= end {
-					m.size *= 2
+				m = cell{addr: addr, Size: 1}
+				for m.Size < 8 && addr%uint64(2*m.Size) == 0 && addr+uint64(2*m.Size) <= end {
+					m.Size *= 2
 				}
 			}
 			if loadsub.Outlives(sec, addr) {
-				m.value, _ = r.Uint(addr, m.size)
-				x.mem = append(x.mem, m)
+				m.Value, _ = r.Uint(addr, m.Size)
+				x.Mem = append(x.Mem, m)
 			}
-			addr += uint64(m.size)
+			addr += uint64(m.Size)
 		}
 	}
+	var in [16]uint64
+	copy(in[:], sec.Entry.R[:])
+	a.resolve(&x, in, sec.Entry.X, e.Regs, e.XMM)
 	return x
 }
 

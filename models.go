@@ -44,14 +44,18 @@ func (s *site) pc() uint64 {
 	return uint64(s.fn.Entry)
 }
 
-// An instance is one execution of a section, as far as models need it.
+// An instance is one execution of a section, as far as models need it: what its
+// addresses are called and what its pointers point at is known by itself, so that
+// it can be compared with those of other recordings.
 type instance struct {
-	origin      *analysis // whose names its addresses have
-	thread      emulate.ThreadID
-	start       emulate.Count
-	sp          uint64
-	entry, exit registers
-	mem         []cell
+	origin *analysis // nil: of a model file
+	thread emulate.ThreadID
+	start  emulate.Count
+	sp     uint64
+
+	Entry registers `json:"entry"`
+	Exit  registers `json:"exit"`
+	Mem   []cell    `json:"mem,omitempty"`
 }
 
 // knowledge is what an analysis has learnt beside its candidates.
@@ -62,18 +66,28 @@ type knowledge struct {
 	maps     []mapped
 }
 
+// registers are what the general and the XMM registers held, and what general
+// registers that hold pointers point at.
 type registers struct {
-	r [16]uint64
-	x [16][2]uint64
+	R     [16]uint64    `json:"r"`
+	X     [16][2]uint64 `json:"x"`
+	Point [16]string    `json:"point"`
 }
 
 // A cell is a memory output of an instance.
 type cell struct {
-	addr  uint64
-	size  int
-	value uint64
-	pre   uint64 // what it held before
-	input bool   // which was read
+	addr uint64
+
+	Name     string `json:"name"`            // see analysis.feature
+	Real     bool   `json:"real,omitempty"`  // a floating-point number
+	Frame    bool   `json:"frame,omitempty"` // in the frame, Off bytes from where RSP was at entry
+	Off      int64  `json:"off,omitempty"`
+	Size     int    `json:"size"` // bytes
+	Value    uint64 `json:"value"`
+	Point    string `json:"point,omitempty"` // what it points at
+	Pre      uint64 `json:"pre"`             // what it held before
+	PrePoint string `json:"pre_point,omitempty"`
+	Input    bool   `json:"input,omitempty"` // which was read
 }
 
 // Bounds of what is collected for one site.
@@ -102,19 +116,63 @@ func (a *analysis) site(p *loadsub.Place) *site {
 	if old := a.sites[s.key()]; old != nil {
 		return old
 	}
-	if a.surveyed || len(a.sites) == maxSites {
+	if a.surveyed || len(a.sites) >= maxSites {
 		return nil
 	}
+	a.keepSite(s)
+	return s
+}
+
+// addSite adds the site of a place, however many there are.
+func (a *analysis) addSite(p *loadsub.Place) {
+	s := &site{fn: p.Func, res: p.Goal.Result, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}}
+	if a.sites[s.key()] == nil {
+		a.keepSite(s)
+	}
+}
+
+func (a *analysis) keepSite(s *site) {
 	if a.sites == nil {
 		a.sites = map[string]*site{}
 	}
 	a.sites[s.key()] = s
-	return s
 }
 
 // survey collects instances for the races that are going to be judged, and
 // executions of the lines that the user named.
 func (a *analysis) survey(ctx context.Context, groups []*group) error {
+	a.racingSites(groups)
+	a.surveyed = true
+	a.lines = a.linesAsked()
+	if len(a.sites) == 0 && len(a.lines) == 0 {
+		return nil
+	}
+	if err := a.collect(ctx, a.sites, a.lines); err != nil {
+		return err
+	}
+	if len(a.sites) == 0 {
+		return nil
+	}
+	if path := a.o.UpdateModel; path != "" {
+		if err := a.keep(path); err != nil {
+			return fmt.Errorf("--update-model: %w", err)
+		}
+	}
+	for _, m := range a.o.Learnt {
+		for _, s := range a.sites {
+			s.samples = append(s.samples, m.of(s)...)
+		}
+	}
+	for _, path := range a.o.Models {
+		if err := a.learnFrom(ctx, path); err != nil {
+			return fmt.Errorf("--with %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// racingSites makes sites of where races are.
+func (a *analysis) racingSites(groups []*group) {
 	for _, g := range groups {
 		if g.sync {
 			continue
@@ -133,23 +191,6 @@ func (a *analysis) survey(ctx context.Context, groups []*group) error {
 			}
 		}
 	}
-	a.surveyed = true
-	a.lines = a.linesAsked()
-	if len(a.sites) == 0 && len(a.lines) == 0 {
-		return nil
-	}
-	if err := a.collect(ctx, a.sites, a.lines); err != nil {
-		return err
-	}
-	if len(a.sites) == 0 {
-		return nil
-	}
-	for _, path := range a.o.Models {
-		if err := a.learnFrom(ctx, path); err != nil {
-			return fmt.Errorf("--with %s: %w", path, err)
-		}
-	}
-	return nil
 }
 
 // learnFrom collects instances of the same functions in another trace.

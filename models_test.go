@@ -2,6 +2,7 @@ package racesim_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -113,4 +114,42 @@ func TestOtherTracesTeachWhatIsNormal(t *testing.T) {
 	if known, unknown := opinions(r); known == 0 || unknown > 0 {
 		t.Errorf("with others: %d opinions, %d times none", known, unknown)
 	}
+
+	// The same from a file, learnt in two parts.
+	learn := func(paths ...string) *racesim.Model {
+		m, err := racesim.Learn(context.Background(), paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	file := filepath.Join(t.TempDir(), "m")
+	m := learn(others[:2]...)
+	m.Merge(learn(others[2:]...))
+	if err := m.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = racesim.ReadModel(file); err != nil || m.Traces != len(others) || len(m.Sites) == 0 {
+		t.Fatalf("read back: %+v, %v", m, err)
+	}
+	q, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{Learnt: []*racesim.Model{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := verdicts(q), verdicts(r); a != b {
+		t.Errorf("with a model:\n%s\nwith the traces it was learnt from:\n%s", a, b)
+	}
+}
+
+// verdicts says what came out, with scores.
+func verdicts(r *report.Report) string {
+	var b strings.Builder
+	for i := range r.Races {
+		x := &r.Races[i]
+		fmt.Fprintln(&b, x.ID, x.Verdict, x.Confidence)
+		for _, e := range x.Experiments {
+			fmt.Fprintln(&b, "  ", e.Load, e.Source, e.Outcome, e.Normal != nil && *e.Normal, e.Score)
+		}
+	}
+	return b.String()
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,6 +16,8 @@ func analysisFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "report races within the run-time libraries, too"},
 		&cli.StringSliceFlag{Name: "load", Usage: "also try `FILE:LINE=VALUE`: a replacement for the loads on that line"},
 		&cli.StringSliceFlag{Name: "with", Usage: "learn what is normal from `TRACE`, too"},
+		&cli.StringSliceFlag{Name: "model", Usage: "learn what is normal from `MODEL`, too, a file that racesim learn made"},
+		&cli.StringFlag{Name: "update-model", Usage: "add what was learnt from this trace to `MODEL`, which is made if it isn't there"},
 		&cli.IntFlag{Name: "budget", Value: 48, Usage: "`N` interleavings tried per race"},
 	}
 }
@@ -21,7 +25,7 @@ func analysisFlags() []cli.Flag {
 // analyzeOptions is what the flags say about an analysis. Its errors are wrong
 // use.
 func analyzeOptions(c *cli.Context, g *gate) (racesim.AnalyzeOptions, error) {
-	o := racesim.AnalyzeOptions{All: c.Bool("all"), Rules: g.rules, Models: c.StringSlice("with"), MaxRuns: c.Int("budget")}
+	o := racesim.AnalyzeOptions{All: c.Bool("all"), Rules: g.rules, Models: c.StringSlice("with"), MaxRuns: c.Int("budget"), UpdateModel: c.String("update-model")}
 	if o.MaxRuns < 1 {
 		return o, fail(exitUse, "%s: --budget %d: want 1 or more", c.Command.Name, o.MaxRuns)
 	}
@@ -31,6 +35,18 @@ func analyzeOptions(c *cli.Context, g *gate) (racesim.AnalyzeOptions, error) {
 			return o, fail(exitUse, "%s: --load %v", c.Command.Name, err)
 		}
 		o.Loads = append(o.Loads, l)
+	}
+	for _, p := range c.StringSlice("model") {
+		m, err := racesim.ReadModel(p)
+		if err != nil {
+			return o, fail(exitUse, "%s", say(c, fmt.Errorf("--model: %w", err)))
+		}
+		o.Learnt = append(o.Learnt, m)
+	}
+	if p := o.UpdateModel; p != "" {
+		if _, err := racesim.ReadModel(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return o, fail(exitUse, "%s", say(c, fmt.Errorf("--update-model: %w", err)))
+		}
 	}
 	for _, p := range o.Models {
 		t, err := racesim.Open(p)
