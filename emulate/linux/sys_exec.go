@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/racesim/racesim/emulate/x86"
 )
 
 func init() {
@@ -170,6 +172,7 @@ func (c *call) execHere(path, name string, argv, env []string) int64 {
 	old := p.AS
 	if old.users > 1 {
 		old.leave(p)
+		p.blocks = x86.NewBlockCache() // the old one has its owner's code
 		p.AS = newAddressSpace(p.hooks, p.blocks, old.physical)
 		p.hooks.Attach(p)
 	} else {
@@ -283,6 +286,10 @@ func (p *Process) ignoreOnHost() (undo func()) {
 	signal.Ignore(list...)
 	return func() {
 		for _, s := range list {
+			// Reset alone leaves a signal ignored that was: it must have been
+			// handled.
+			ch := make(chan os.Signal, 1)
+			signal.Notify(ch, s)
 			signal.Reset(s)
 			if h := p.fam.root.hostSignals; h != nil && slices.Contains(forwarded, s) {
 				signal.Notify(h, s)

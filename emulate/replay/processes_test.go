@@ -38,6 +38,21 @@ func TestProcessesReplay(t *testing.T) {
 	}
 }
 
+// A child made by vfork runs its parent's code until it executes another
+// program, whose code may be at the same addresses.
+func TestCodeOfTheParentIsForgotten(t *testing.T) {
+	path, other := guest(t, "vforks", "-no-pie"), guest(t, "plain", "-static")
+	want, _ := native(t, path, other)
+	trace, got, _ := recorded(t, record.Config{Children: "record"}, path, other)
+	if got != want {
+		t.Errorf("prints %q, natively %q", got, want)
+	}
+	files, _ := filepath.Glob(trace + "/*.ttd")
+	for _, f := range files {
+		verify(t, open(t, f))
+	}
+}
+
 // Two recordings of the same processes are equal.
 func TestProcessesAreDeterministic(t *testing.T) {
 	path := guest(t, "sharing")

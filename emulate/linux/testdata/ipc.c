@@ -72,7 +72,7 @@ static void semaphores(void) {
 	printf(" %d %d %d, time %d, range %d\n", got[0], got[1], got[2], err(semtimedop(id, &down, 1, &ts)), err(semctl(id, 0, SETVAL, 40000)));
 	pid_t pid = fork();
 	if (pid == 0) _exit(err(semop(id, &down, 1)) == EIDRM ? 4 : 5);
-	usleep(20000);
+	while (semctl(id, 1, GETNCNT) != 1) usleep(1000);
 	semctl(id, 0, IPC_RMID);
 	wait(&st);
 	printf("removed %d\n", WEXITSTATUS(st));
