@@ -2,8 +2,10 @@
 GO  ?= go
 CC  ?= gcc
 BIN := bin/racesim
+# What make accuracy fetches and builds is kept here.
+ACCURACY ?= /tmp/racesim-accuracy
 
-.PHONY: build demo test check bench fuzz conform clean tools
+.PHONY: build demo test check bench accuracy fuzz conform clean tools
 
 build: $(BIN)
 
@@ -39,6 +41,10 @@ tools:
 
 bench: build
 	$(GO) run ./internal/bench
+
+# racesim, ThreadSanitizer, Helgrind and DRD on labelled programs; see docs/accuracy.md.
+accuracy: build tools
+	$(GO) run ./internal/accuracy -dir $(ACCURACY)
 
 conform:
 	RACESIM_CONFORM=2000 $(GO) test -run Conform -timeout 60m -v ./emulate/x86
