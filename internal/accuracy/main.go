@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -22,6 +24,7 @@ type plan struct {
 	seeds    int            // runs of racesim, each with another seed
 	repeat   int            // runs of ThreadSanitizer
 	timeout  time.Duration  // of one run
+	jobs     int            // cases measured at the same time
 	markdown string         // a file for the tables
 }
 
@@ -35,6 +38,7 @@ func main() {
 	flag.IntVar(&p.repeat, "repeat", 3, "runs of ThreadSanitizer for each case")
 	flag.DurationVar(&p.timeout, "timeout", 2*time.Minute, "time for one run")
 	flag.StringVar(&p.markdown, "markdown", "", "a file for the tables, as in docs/accuracy.md")
+	flag.IntVar(&p.jobs, "j", runtime.NumCPU(), "cases measured at the same time")
 	only := flag.String("only", "", "a regular expression for the names of the cases to run")
 	names := flag.String("tools", "racesim,tsan,helgrind,drd", "the tools to run")
 	suites := flag.String("suites", "valgrind,truth", "the suites to run")
@@ -103,22 +107,45 @@ func (p *plan) run() error {
 func (p *plan) measure(s *suite, tools []*tool) (*measured, error) {
 	m := &measured{suite: s}
 	for i := range s.cases {
-		c := &s.cases[i]
-		if !p.only.MatchString(c.name) {
-			continue
+		if c := &s.cases[i]; p.only.MatchString(c.name) {
+			m.rows = append(m.rows, row{c: c, got: make([]outcome, len(tools))})
 		}
-		r := row{c: c, got: make([]outcome, len(tools))}
-		line := fmt.Sprintf("%-34s %-16s", c.name, c.label())
-		for k, t := range tools {
-			bin, err := s.build(c, t.flags)
-			if err != nil {
-				return nil, err
-			}
-			r.got[k] = t.run(p, bin, c.args)
-			line += fmt.Sprintf(" %s: %-14s", t.name, r.got[k].text())
-		}
-		fmt.Fprintln(os.Stderr, strings.TrimSpace(line))
-		m.rows = append(m.rows, r)
 	}
-	return m, nil
+	next := make(chan *row)
+	errs := make(chan error, p.jobs)
+	for range p.jobs {
+		go func() {
+			err := error(nil)
+			for r := range next {
+				if err == nil {
+					err = p.one(s, r, tools)
+				}
+			}
+			errs <- err
+		}()
+	}
+	for i := range m.rows {
+		next <- &m.rows[i]
+	}
+	close(next)
+	var err error
+	for range p.jobs {
+		err = errors.Join(err, <-errs)
+	}
+	return m, err
+}
+
+// one runs all tools on one case.
+func (p *plan) one(s *suite, r *row, tools []*tool) error {
+	line := fmt.Sprintf("%-34s %-16s", r.c.name, r.c.label())
+	for k, t := range tools {
+		bin, err := s.build(r.c, t.flags)
+		if err != nil {
+			return err
+		}
+		r.got[k] = t.run(p, bin, r.c.args)
+		line += fmt.Sprintf(" %s: %-8s", t.name, r.got[k].text())
+	}
+	fmt.Fprintln(os.Stderr, strings.TrimSpace(line))
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 //go:embed testdata/valgrind.csv
@@ -23,6 +24,7 @@ type suite struct {
 	compile     func(c *testCase) []string // the compiler and its arguments but for the output
 	libs        []string
 	bins        string // a folder
+	building    sync.Mutex
 }
 
 // A testCase is a program with arguments, of which it is known whether it has a
@@ -172,6 +174,8 @@ func (p *plan) own() (*suite, error) {
 
 // build compiles a case, unless it is there already, and returns the program.
 func (s *suite) build(c *testCase, more []string) (string, error) {
+	s.building.Lock()
+	defer s.building.Unlock()
 	rel := strings.NewReplacer("/", "_", "-", "").Replace(strings.Join(more, "_"))
 	base := filepath.Base(filepath.Dir(filepath.Dir(c.source))) + "_" + filepath.Base(c.source)
 	bin := filepath.Join(s.bins, base+rel)
