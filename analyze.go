@@ -135,6 +135,7 @@ type analysis struct {
 	close   map[uint64]bool // lines to be looked at access by access
 
 	sync   []races.SyncVar // recognised by experiment
+	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
 	rank   map[emulate.ThreadID][]sliceStart
 
@@ -162,7 +163,7 @@ const maxLooks = 4
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	for look := 1; ; look++ {
 		a.tree = funcs.NewTree(a.ms)
-		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly,
+		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
 			Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
 		if err := a.pass.Run(ctx); err != nil {
 			return err
@@ -246,6 +247,11 @@ func (a *analysis) recognise(groups []*group) int {
 		known[v.Addr] = true
 	}
 	for _, g := range groups {
+		if k := a.atomics(g); k > 0 {
+			n += k
+			g.sync = true
+			continue
+		}
 		vars := a.spins(g)
 		if len(vars) == 0 {
 			continue
@@ -256,6 +262,29 @@ func (a *analysis) recognise(groups []*group) int {
 			if !known[v.Addr] {
 				known[v.Addr] = true
 				a.sync = append(a.sync, v)
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// atomics notes the instructions of a group's accesses if they are to a variable
+// that is declared atomic, which x86-64 loads and stores by plain instructions.
+// It returns how many it didn't know.
+func (a *analysis) atomics(g *group) int {
+	n := 0
+	for _, c := range g.cands {
+		v, ok := a.ms.VarAtSize(c.Addr, c.Size)
+		if !ok || v.Place == nil || !v.Place.Atomic {
+			continue
+		}
+		for _, x := range []*races.Access{&c.First, &c.Second} {
+			if int64(x.Size) == v.Place.Size && !x.Kernel && !x.Internal && !a.atomic[x.PC] {
+				if a.atomic == nil {
+					a.atomic = map[uint64]bool{}
+				}
+				a.atomic[x.PC] = true
 				n++
 			}
 		}

@@ -126,6 +126,9 @@ type Module struct {
 	// the same file as the user's code.
 	Static bool
 
+	copiesOnce sync.Once
+	copies     [][2]uint64 // see copied
+
 	ms     *Modules
 	index  int
 	bias   uint64 // run-time address minus the file's

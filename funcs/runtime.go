@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -365,5 +366,47 @@ func (h *hostNames) has(sym string) bool {
 // isn't the user's. In static programs nothing can be told apart by address.
 func (ms *Modules) InRuntime(a emulate.Addr) bool {
 	m := ms.ModuleAt(a)
-	return m != nil && m.Kind != ModUser
+	if m == nil || m.Kind != ModUser {
+		return m != nil
+	}
+	return m.copied(uint64(a) - m.bias)
 }
+
+// copied says whether a, an address of m's file, lies in a copy of a run-time
+// library's variable: programs have std::cout and stdout in their own data
+// (psABI, R_X86_64_COPY).
+func (m *Module) copied(a uint64) bool {
+	m.copiesOnce.Do(func() {
+		if m.obj == nil {
+			return
+		}
+		syms, err := m.obj.f.DynamicSymbols()
+		rela := m.obj.f.Section(".rela.dyn")
+		if err != nil || rela == nil {
+			return
+		}
+		b, err := rela.Data()
+		if err != nil {
+			return
+		}
+		for ; len(b) >= 24; b = b[24:] {
+			info := binary.LittleEndian.Uint64(b[8:])
+			i := info >> 32
+			if elf.R_X86_64(uint32(info)) != elf.R_X86_64_COPY || i == 0 || i > uint64(len(syms)) || !cLibraryVersion.MatchString(syms[i-1].Version) {
+				continue
+			}
+			at := binary.LittleEndian.Uint64(b)
+			m.copies = append(m.copies, [2]uint64{at, at + syms[i-1].Size})
+		}
+	})
+	for _, c := range m.copies {
+		if a >= c[0] && a < c[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// cLibraryVersion matches the versions that the run-time libraries give their
+// symbols.
+var cLibraryVersion = regexp.MustCompile(`^(GLIBC|GLIBCXX|CXXABI|GOMP|OMP)_`)

@@ -211,7 +211,7 @@ const maxPC = 1<<48 - 1
 func (d *Detector) access(e *Event) {
 	t := d.thread(e.Thread)
 	a := uint64(e.Addr)
-	if off := a & 7; e.N+off <= 8 && e.Flags&Atomic == 0 && e.Kind-1 < 4 && e.N-1 < 8 {
+	if off := a & 7; e.N+off <= 8 && e.Flags&Atomic == 0 && !e.Typed && e.Kind-1 < 4 && e.N-1 < 8 {
 		m := uint64(1)<<e.N - 1
 		m <<= off
 		g := d.granule(a)
@@ -238,7 +238,7 @@ func (d *Detector) pieces(t *thread, e *Event) {
 	if e.Kind < Read || e.Kind > Free {
 		panic(fmt.Sprintf("BUG: races: access of kind %d", e.Kind))
 	}
-	if e.Flags&Atomic != 0 {
+	if e.Flags&Atomic != 0 || e.Typed {
 		d.promote(e)
 	}
 	released := false
@@ -284,7 +284,11 @@ func (d *Detector) promote(e *Event) {
 		m := uint8(byteMask(a&7, min(end-a&^7, 8)))
 		if g := d.granule(a); g.sync == nil || g.sync.mask&m != m {
 			n := len(d.declList)
-			v := d.declare(&SyncVar{Addr: e.Addr, Size: int(e.N)})
+			sv := SyncVar{Addr: e.Addr, Size: int(e.N)}
+			if e.Flags&Atomic == 0 {
+				sv.Lives = []int{0} // until the memory is used for something else
+			}
+			v := d.declare(&sv)
 			v.late = v.late || len(d.declList) > n
 			return
 		}

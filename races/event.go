@@ -132,6 +132,7 @@ type Event struct {
 	Scope  Scope      // OpAccess on a synchronisation variable, OpAcquire, OpRelease
 	Object ObjectKind // OpAcquire, OpRelease
 	Mode   LockMode   // OpLock
+	Typed  bool       // OpAccess: the source says that it is atomic, whatever the instruction
 	Thread emulate.ThreadID
 	Ctx    uint32 // calling context, opaque
 	Addr   emulate.Addr

@@ -527,7 +527,7 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 	if m == 0 {
 		return
 	}
-	if e.Flags&Atomic != 0 {
+	if e.Flags&Atomic != 0 || e.Typed {
 		g.syncs |= m
 	}
 	coarse := e.Flags&Coarse != 0

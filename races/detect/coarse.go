@@ -188,7 +188,7 @@ func (f *follower) look(s *lineState, e *races.Event, m uint64) {
 	const others = races.Atomic | races.Internal | races.Kernel | races.OfLock | allocatorAccess
 	f.table.looks++
 	s.count++
-	if e.Flags&others != 0 || s.gen != f.gen {
+	if e.Flags&others != 0 || e.Typed || s.gen != f.gen {
 		return
 	}
 	if s.count >= f.p.limits.coarse && !s.close && f.tired() {

@@ -50,6 +50,7 @@ type follower struct {
 	lastKept bool
 	exchange map[uint64]bool // by instruction; see stores
 	rmw      map[uint64]bool // by instruction; see updates
+	atomics  map[uint64]bool // by instruction; see atomic
 
 	gen   uint64 // of what was synchronised
 	table *lineTable
@@ -78,6 +79,7 @@ type follower struct {
 type accessPlace struct {
 	flags races.Flags
 	scope races.Scope
+	typed bool // its accesses are atomic, says the source
 }
 
 // A birth is the start of a thread.
@@ -140,6 +142,7 @@ func (f *follower) where() (ctx uint32, pc uint64, pl accessPlace) {
 	}
 	f.ctx, f.pc = ctx, pc
 	f.place = f.placeOf(f.p.Tree.Place(ctx, emulate.Addr(pc)))
+	f.place.typed = f.place.flags == 0 && f.place.scope == races.ScopeUser && f.atomic(pc)
 	return ctx, pc, f.place
 }
 
@@ -150,15 +153,15 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 	case p.Category == funcs.SyncAPI && !lifecycle[p.Runtime.Name]:
 		if f.openMP() {
 			// Its barriers and hand-overs are plain loads and stores.
-			return accessPlace{races.Internal | races.Atomic, races.ScopeUser}
+			return accessPlace{flags: races.Internal | races.Atomic, scope: races.ScopeUser}
 		}
-		return accessPlace{races.Internal, races.ScopeUser}
+		return accessPlace{flags: races.Internal, scope: races.ScopeUser}
 	case p.Category == funcs.Unsafe:
 		return accessPlace{scope: races.ScopeUser}
 	case p.Category.UserAccess():
 		return accessPlace{scope: scopeByOwner}
 	}
-	return accessPlace{races.Internal, races.ScopeDefault}
+	return accessPlace{flags: races.Internal, scope: races.ScopeDefault}
 }
 
 // openMP says whether the executing instruction is the OpenMP run-time's.
@@ -260,7 +263,7 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	f.look(s, &e, m)
 	f.resume(&e)
 	f.b.events = append(f.b.events, e)
-	if s.sync&m != 0 {
+	if s.sync&m != 0 || e.Typed {
 		f.synchronised() // for all that can be told here
 	}
 }
@@ -281,7 +284,7 @@ func (f *follower) access(c *x86.CPU, addr uint64, size int, kind races.Kind, v 
 			e.Scope = races.ScopeInternal
 		}
 	}
-	if e.Flags&races.Atomic != 0 {
+	if e.Typed = pl.typed; e.Typed || e.Flags&races.Atomic != 0 {
 		f.synchronised()
 	}
 	return e

@@ -39,7 +39,11 @@ func (l *eventLog) add(e *races.Event) {
 		n++
 	}
 	b, o := l.chunks[n-1], &l.last
-	b = append(b, byte(e.Op)|byte(e.Kind)<<4, byte(e.Flags), byte(e.Scope)|byte(e.Object)<<2|byte(e.Mode)<<5)
+	typed := byte(0)
+	if e.Typed {
+		typed = 1 << 7
+	}
+	b = append(b, byte(e.Op)|byte(e.Kind)<<4, byte(e.Flags), byte(e.Scope)|byte(e.Object)<<2|byte(e.Mode)<<5|typed)
 	b = binary.AppendVarint(b, int64(e.Thread)-int64(o.Thread))
 	b = binary.AppendVarint(b, int64(e.Ctx)-int64(o.Ctx))
 	b = binary.AppendVarint(b, int64(e.Addr-o.Addr))
@@ -66,7 +70,8 @@ func (l *eventLog) each(f func(*races.Event)) {
 		}
 		for len(b) > 0 {
 			e.Op, e.Kind, e.Flags = races.Op(b[0]&15), races.Kind(b[0]>>4), races.Flags(b[1])
-			e.Scope, e.Object, e.Mode = races.Scope(b[2]&3), races.ObjectKind(b[2]>>2&7), races.LockMode(b[2]>>5)
+			e.Scope, e.Object, e.Mode = races.Scope(b[2]&3), races.ObjectKind(b[2]>>2&7), races.LockMode(b[2]>>5&3)
+			e.Typed = b[2]>>7 != 0
 			b = b[3:]
 			e.Thread += emulate.ThreadID(signed())
 			e.Ctx += uint32(signed())

@@ -33,6 +33,9 @@ type Pass struct {
 	// Suspects. NoCoarse does that to all lines.
 	Close    map[uint64]bool
 	NoCoarse bool
+	// Atomics are instructions of the program whose accesses are atomic, beside
+	// those that can be told by the functions that they are in.
+	Atomics map[uint64]bool
 	// NoRaces leaves accesses out of the detection.
 	NoRaces bool
 	// Marks is the number of places per thread, at most, from which Seek can
