@@ -98,7 +98,8 @@ var runtimeTable = []runtimeRow{
 	// State of their own.
 	{"rand srand random srandom initstate setstate", Internal, NoAlloc, "a lock (MT-Safe)"},
 	{"strerror strsignal inet_ntoa dlerror", Internal, NoAlloc, "a buffer per thread (MT-Safe)"},
-	{"fopen fopen64 fdopen freopen fclose fflush setvbuf setbuf fseek fseeko ftell ftello rewind feof ferror clearerr fileno putc fputc putchar getc fgetc getchar ungetc _IO_putc _IO_getc flockfile funlockfile popen pclose tmpfile", Internal, NoAlloc, "streams have locks"},
+	{"fopen fopen64 fdopen freopen fclose fflush setvbuf setbuf fseek fseeko ftell ftello rewind feof ferror clearerr fileno putc fputc putchar getc fgetc getchar ungetc _IO_putc _IO_getc popen pclose tmpfile", Internal, NoAlloc, "streams have locks"},
+	{"flockfile ftrylockfile funlockfile _IO_flockfile _IO_ftrylockfile _IO_funlockfile", SyncAPI, NoAlloc, "the lock of a stream, taken by the program itself"},
 	{"exit atexit on_exit quick_exit at_quick_exit __cxa_atexit __cxa_finalize __cxa_thread_atexit __cxa_thread_atexit_impl _exit abort __run_exit_handlers", Internal, NoAlloc, "a lock"},
 	{"dlopen dlclose dlsym dlvsym dladdr dladdr1 dl_iterate_phdr _dl_runtime_resolve _dl_fixup __tls_get_addr", Internal, NoAlloc, "the loader's lock"},
 	{"opendir closedir rewinddir getaddrinfo freeaddrinfo getnameinfo syslog openlog closelog setlogmask tzset sysconf getpagesize", Internal, NoAlloc, ""},

@@ -292,6 +292,10 @@ func (p *Predictor) Feed(e *Event) {
 			p.learnMoment(t, parent.moment())
 		}
 	case OpThreadExit:
+		for t := p.thread(e.Thread); len(t.held) > 0; { // robust ones are taken by others
+			t.held[0].depth = 1
+			p.unlock(&Event{Thread: e.Thread, Addr: t.held[0].addr})
+		}
 		p.post(p.thread(e.Thread), Object{ObjThread, uint64(e.Thread)})
 		if e.Addr != 0 {
 			p.granule(uint64(e.Addr)).exit = true

@@ -22,7 +22,16 @@ type file struct {
 	in, out uint64
 	timer   *fdTimer    // a timerfd
 	signals *signalFile // a signalfd
+	watched []watched   // by an epoll instance
 	owner   int         // whom SIGIO would be for (F_SETOWN)
+}
+
+// A watched file is one that an epoll instance tells about, by what was given
+// to it as data.
+type watched struct {
+	file *file
+	fd   int
+	data [2]int32
 }
 
 // A descriptor is one entry of the guest's table.

@@ -300,10 +300,28 @@ func sysEpollCtl(c *call) int64 {
 		ev = &unix.EpollEvent{Events: le32(b[0:]), Fd: int32(le32(b[4:])), Pad: int32(le32(b[8:]))}
 	}
 	err := unix.EpollCtl(ep.host, c.int(1), d.host, ev)
+	if err == nil {
+		ep.file.watch(d.file, c.int(2), ev)
+	}
 	if err == nil && d.file.outside {
 		ep.file.outside = true
 	}
 	return status(err)
+}
+
+// watch notes that the epoll instance tells about f, open as fd, from now on: no
+// longer if ev is nil.
+func (ep *file) watch(f *file, fd int, ev *unix.EpollEvent) {
+	keep := ep.watched[:0]
+	for _, w := range ep.watched {
+		if w.file != f || w.fd != fd {
+			keep = append(keep, w)
+		}
+	}
+	if ev != nil {
+		keep = append(keep, watched{f, fd, [2]int32{ev.Fd, ev.Pad}})
+	}
+	ep.watched = keep
 }
 
 func sysEpollWait(c *call) int64 {
@@ -333,6 +351,11 @@ func sysEpollWait(c *call) int64 {
 		put32(b[12*i:], events[i].Events)
 		put32(b[12*i+4:], uint32(events[i].Fd))
 		put32(b[12*i+8:], uint32(events[i].Pad))
+		for _, w := range ep.file.watched {
+			if w.data == [2]int32{events[i].Fd, events[i].Pad} && w.file.in != 0 {
+				c.acquire(Object{ObjChannel, w.file.in})
+			}
+		}
 	}
 	return c.answer(c.args[1], b, int64(max(k, 0)))
 }

@@ -62,6 +62,7 @@ type follower struct {
 
 	lockCalls []lockCall
 	reading   map[uint64]int // readers-writer locks held as a reader: how often
+	robust    []uint64       // robust mutexes held
 	strings   []stringCall
 	entries   map[emulate.Addr]entry
 
@@ -355,7 +356,10 @@ func (f *follower) packet(ev *replay.Event) {
 		f.flush()
 		f.add(races.Event{Op: races.OpAcquire, Object: races.ObjSignal, Value: handlerOf(p.Signo), Scope: races.ScopeUser})
 		if p.Thread != 0 {
-			f.add(races.Event{Op: races.OpAcquire, Object: races.ObjSignal, Value: uint64(p.Signo)<<32 | uint64(f.tt.ID), Scope: races.ScopeUser})
+			// What was sent to the process, and to this thread (linux.ObjSignal).
+			for _, id := range []uint64{uint64(p.Signo), uint64(f.tt.ID)<<8 | uint64(p.Signo)} {
+				f.add(races.Event{Op: races.OpAcquire, Object: races.ObjSignal, Value: id, Scope: races.ScopeUser})
+			}
 		}
 		c := f.t.CPU()
 		f.calls.Push(c, f.rip, c.RIP, c.R[x86.RSP])

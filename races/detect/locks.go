@@ -1,7 +1,10 @@
 package detect
 
 import (
+	"slices"
+
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/races"
@@ -103,6 +106,9 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 			f.releaseRW(l.lock)
 		}
 		f.add(races.Event{Op: races.OpUnlock, Addr: emulate.Addr(l.lock)})
+		if i := slices.Index(f.robust, l.lock); i >= 0 && l.role == roleUnlock {
+			f.robust = slices.Delete(f.robust, i, i+1)
+		}
 	}
 	f.lockCalls = append(f.lockCalls, l)
 }
@@ -118,7 +124,7 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 		if l.depth != t.Depth() || l.role == roleUnlock {
 			continue
 		}
-		if l.role != roleCondWait && (!returned || uint32(c.R[x86.RAX]) != 0) {
+		if l.role != roleCondWait && (!returned || uint32(c.R[x86.RAX]) != 0 && uint32(c.R[x86.RAX]) != ownerDead) {
 			continue
 		}
 		f.flush()
@@ -137,10 +143,42 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 			e.Mode = races.LockTry
 		}
 		f.add(e)
+		f.hold(l.lock, l.rw)
 		if l.rw {
 			f.acquireRW(l.lock, e.Mode.Shared())
 		}
 	}
+}
+
+// ownerDead is EOWNERDEAD: the thread has a robust mutex whose last owner ended.
+const ownerDead = 130
+
+// Of a pthread_mutex_t (glibc, x86-64): where its kind is, and which kinds the
+// kernel gives up when their owner ends.
+const (
+	mutexKind   = 16
+	kindRobust  = 16
+	kindInherit = 32
+)
+
+// hold notes that the thread has taken a lock, if that matters to its end.
+func (f *follower) hold(lock uint64, rw bool) {
+	if rw || slices.Contains(f.robust, lock) {
+		return
+	}
+	if k, ok := overlay.ReadUint(f.t.Memory(), lock+mutexKind, 4); ok && k&(kindRobust|kindInherit) != 0 && k < 1<<8 {
+		f.robust = append(f.robust, lock)
+	}
+}
+
+// orphan gives up the robust mutexes that the thread holds when it ends: the
+// kernel changes their words, and who takes them next knows what it did.
+func (f *follower) orphan() {
+	for _, l := range f.robust {
+		f.add(races.Event{Op: races.OpAccess, Kind: races.Write, Flags: races.Atomic | races.Kernel | races.OfLock, Scope: races.ScopeUser,
+			Addr: emulate.Addr(l), N: 4, Ctx: f.calls.Node(), Count: f.t.Count()})
+	}
+	f.robust = nil
 }
 
 // The order that a readers-writer lock gives isn't that of the instructions it

@@ -489,6 +489,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		case traces.Exit:
 			f.flush()
 			tt.Exited = f.call.nr == sysExit
+			f.orphan()
 			f.add(races.Event{Op: races.OpThreadExit, Addr: emulate.Addr(ev.Packet.Addr)})
 		default:
 			f.packet(&ev)
