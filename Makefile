@@ -47,7 +47,8 @@ accuracy: build tools
 	$(GO) run ./internal/accuracy -dir $(ACCURACY)
 
 conform:
-	RACESIM_CONFORM=2000 $(GO) test -run Conform -timeout 60m -v ./emulate/x86
+	RACESIM_CONFORM=2000 RACESIM_CONFORM_PAGE=$(CURDIR)/docs/instructions.md RACESIM_CONFORM_SEQ=200000 RACESIM_CONFORM_BYTES=1000000 \
+		$(GO) test -run MatchProcessor -timeout 60m -v ./emulate/x86
 
 fuzz:
 	$(GO) test -fuzz FuzzOpen -fuzztime 60s ./traces

@@ -48,7 +48,7 @@ type Config struct {
 const DefaultSlice = 30000
 
 // DefaultCPU is the level of the processor unless another is asked for.
-const DefaultCPU = x86.Level2
+const DefaultCPU = x86.Level3
 
 // A Schedule is a policy of the scheduler.
 type Schedule uint8

@@ -181,6 +181,8 @@ func TestGuestsDoAsNatively(t *testing.T) {
 		{"signals.c", "", ""},
 		{"signals.c", "-static -O2", ""},
 		{"faults.c", "", ""},
+		{"traps.c", "", ""},
+		{"traps.c", "-static -O2", ""},
 		{"pipes.c", "", ""},
 		{"futex.c", "", ""},
 		{"memory.c", "", ""},

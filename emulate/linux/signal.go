@@ -54,6 +54,7 @@ const (
 	fpeFltInv = 7
 	illIllOpn = 2
 	trapBrkpt = 1
+	trapTrace = 2 // TRAP_TRACE
 )
 
 // A sigaction is what the guest wants done with a signal.
@@ -350,7 +351,13 @@ func (p *Process) fault(t *Thread, s *x86.Stop) {
 		info.signo, info.code, info.addr = int(unix.SIGILL), illIllOpn, t.CPU.RIP
 	case x86.VecBP, x86.VecDB:
 		info.signo, info.code = int(unix.SIGTRAP), siKernel
-		if s.Vector == x86.VecDB {
+		switch {
+		case s.Vector == x86.VecBP: // a trap: it points behind the instruction
+			t.CPU.RIP++
+		case s.Code == x86.CodeTrace:
+			info.code, info.addr, info.err = trapTrace, t.CPU.RIP, 0
+		default: // INT1
+			t.CPU.RIP++
 			info.code, info.addr = trapBrkpt, t.CPU.RIP
 		}
 	case x86.VecPF:

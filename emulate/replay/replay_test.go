@@ -39,12 +39,12 @@ func configFor(t *testing.T, name string, cfg *record.Config) []string {
 }
 
 func TestRecordedRunsLikeNativeAndReplays(t *testing.T) {
-	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults", "vectors"} {
+	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults", "vectors", "../../linux/testdata/traps"} {
 		for form, flags := range forms {
 			if form == "static-pie" && name != "threads" || form != "dynamic" && name == "faults" {
 				continue
 			}
-			t.Run(name+"/"+form, func(t *testing.T) {
+			t.Run(filepath.Base(name)+"/"+form, func(t *testing.T) {
 				t.Parallel()
 				var cfg record.Config
 				bin := guest(t, name, append(configFor(t, name, &cfg), flags...)...)
@@ -63,7 +63,7 @@ func TestRecordedRunsLikeNativeAndReplays(t *testing.T) {
 					if v.Instructions != res.Instructions || v.Threads != res.Threads || v.CutOff != 0 {
 						t.Errorf("seed %d: replayed %+v, recorded %+v", seed, v, res)
 					}
-					if v.Hashes == 0 {
+					if v.Hashes == 0 && !strings.HasSuffix(name, "traps") { // which is over before it is pre-empted
 						t.Errorf("seed %d: no hashes compared", seed)
 					}
 				}

@@ -24,6 +24,7 @@ type block struct {
 	in    []*block  // blocks whose next is this one
 	last  uint64    // the page number of the last byte
 	brk   bool      // Break was asked for at pc
+	once  bool      // ends where nothing can be fetched, which may change: isn't kept
 	dead  bool      // invalidated
 }
 
@@ -142,7 +143,7 @@ func (bc *BlockCache) get(c *CPU, pc uint64) *block {
 	if b == nil {
 		b = bc.build(c, pc)
 	}
-	if !b.brk {
+	if !b.brk && !b.once {
 		bc.fast[fastIndex(pc)] = b
 	}
 	return b
@@ -182,6 +183,7 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 		}
 		op, f, ok := decodeWith(&bc.inst, rest, at)
 		if !ok {
+			b.once = true
 			op = Op{fn: execFetchFault, pc: at, attr: attrEnd, imm: int64(at + uint64(len(rest))), len: uint8(len(rest)),
 				base: RegZero, idx: RegZero, seg: RegZero}
 		}
@@ -197,6 +199,9 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	b.n = uint64(len(ops))
 	b.last = (at - 1) >> pageShift
 	b.finish(ops, fs, at)
+	if b.once {
+		return b
+	}
 	bc.blocks[pc] = b
 	bc.pages[pc>>pageShift] = append(bc.pages[pc>>pageShift], b)
 	if b.last != pc>>pageShift {

@@ -410,7 +410,8 @@ func allForms(t testing.TB) []*form {
 // TestFormsMatchProcessor executes every form of the instruction table on the
 // real processor and in the emulator. RACESIM_CONFORM is the number of cases
 // per form (default 100), RACESIM_CONFORM_SEED the seed, RACESIM_CONFORM_ONLY a
-// regular expression for the names of the forms to execute.
+// regular expression for the names of the forms to execute, RACESIM_CONFORM_PAGE a
+// file that the results are written to (docs/instructions.md; see make conform).
 func TestFormsMatchProcessor(t *testing.T) {
 	count, seed := envInt(t, "RACESIM_CONFORM", 100), envInt(t, "RACESIM_CONFORM_SEED", 1)
 	only := regexp.MustCompile(os.Getenv("RACESIM_CONFORM_ONLY"))
@@ -419,25 +420,39 @@ func TestFormsMatchProcessor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		have := processorFeatures(t)
+		var all []formResult
 		for _, f := range allForms(t) {
 			name := f.enc + " " + f.mnem
 			if !only.MatchString(name) {
 				continue
 			}
-			if why, ok := notComparable[f.mnem]; ok {
+			why := notComparable[f.mnem]
+			if why == "" && !have.have(f) {
+				why = "the host doesn't have it"
+			}
+			if why != "" {
 				t.Logf("%-28s not compared: %s", name, why)
+				all = append(all, formResult{f: f, why: why})
 				continue
 			}
 			x.Seed(int64(seed) + int64(len(name))<<32)
-			if err := x.form(t, f, name, count); err != nil {
+			r, err := x.form(t, f, name, count)
+			if err != nil {
 				t.Fatalf("%s: %v", name, err)
+			}
+			all = append(all, r)
+		}
+		if page := os.Getenv("RACESIM_CONFORM_PAGE"); page != "" {
+			if err := os.WriteFile(page, formsPage(all), 0o666); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})
 }
 
 // form compares count cases of f and reports.
-func (x *conformer) form(t *testing.T, f *form, name string, count int) error {
+func (x *conformer) form(t *testing.T, f *form, name string, count int) (formResult, error) {
 	var done, faults, bad, other int
 	x.inexact = 0
 	const show = 3
@@ -450,7 +465,7 @@ func (x *conformer) form(t *testing.T, f *form, name string, count int) error {
 		x.state(&s, c)
 		v, err := x.run(c, s)
 		if err != nil {
-			return fmt.Errorf("% x: %w", c.code, err)
+			return formResult{}, fmt.Errorf("% x: %w", c.code, err)
 		}
 		if _, g, _ := decodeOp(c.code, testPC); g == nil || g.row != f.row && g.enc != f.enc {
 			other++ // another row took the bytes; compared all the same
@@ -475,7 +490,7 @@ func (x *conformer) form(t *testing.T, f *form, name string, count int) error {
 		t.Logf("%-28s %d of %d results differ in the last place or in C1", name, x.inexact, done)
 	}
 	t.Logf("%-28s %-44s %d cases, %d faults, %d by other forms, %d differ", name, f.row.args, done, faults, other, bad)
-	return nil
+	return formResult{f: f, done: done, faults: faults, bad: bad, inexact: x.inexact}, nil
 }
 
 func envInt(t testing.TB, name string, def int) int {

@@ -57,6 +57,7 @@ type CPU struct {
 	yt   [2]uint64 // its upper half; see vp
 	part partial   // what an instruction has done that may fault half-way
 	pend Pending
+	trap bool // the last instruction began with the trap flag set, see single
 }
 
 // AccessKind says what an access to memory is.

@@ -491,9 +491,8 @@ func fromHalf(h uint16, mx uint32) (uint32, uint32) {
 
 func toHalf(a uint32, mx uint32) (uint16, uint32) {
 	r, fl := binary32.convert(&binary16, uint64(a), mx&^mxFTZ)
-	if fl&mxUE != 0 && mx&mxUM == 0 { // inexact is meant of the denormal result all the same
-		_, g := binary32.convert(&binary16, uint64(a), mx&^mxFTZ|mxUM)
-		fl |= g & mxPE
+	if fl&mxUE != 0 && mx&mxUM == 0 && !plain32(a) {
+		fl |= mxPE // what processors report of denormals, be they exact or not
 	}
 	return uint16(r), fl
 }

@@ -114,7 +114,15 @@ func execPopf(c *CPU, op *Op) {
 	if op.size == 2 {
 		v = v&0xFFFF | c.Flags()&^0xFFFF
 	}
-	c.SetFlags(v &^ TF)
+	traced := c.flags&TF != 0
+	c.SetFlags(v)
+	if v&TF != 0 && !traced {
+		// From the next instruction on; see single.
+		c.base += uint64(op.n) + 1
+		c.RIP = op.next()
+		c.cur = nil
+		panic(&Stop{Kind: stopTrace})
+	}
 }
 
 // execEnter supports nesting levels too. All loads and stores come before the

@@ -182,7 +182,7 @@ func (s featureSet) have(f *form) bool {
 	if (strings.HasPrefix(f.mnem, "rcp") || strings.HasPrefix(f.mnem, "rsqrt")) && !s.intel {
 		return false // approximations differ by maker
 	}
-	name, ok := map[string]string{"sse3": "pni", "sse41": "sse4_1", "sse42": "sse4_2", "pclmul": "pclmulqdq", "sha": "sha_ni"}[f.cpu]
+	name, ok := map[string]string{"sse3": "pni", "sse41": "sse4_1", "sse42": "sse4_2", "pclmul": "pclmulqdq", "sha": "sha_ni", "lzcnt": "abm"}[f.cpu]
 	if !ok {
 		name = f.cpu
 	}

@@ -29,14 +29,14 @@ const (
 )
 
 var _ = register([]row{
-	{enc: "NP W0 0F AE /4", mnem: "xsave", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsave},
-	{enc: "NP REX.W 0F AE /4", mnem: "xsave64", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsave, build: buildWide},
-	{enc: "NP W0 0F AE /6", mnem: "xsaveopt", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsaveopt},
-	{enc: "NP REX.W 0F AE /6", mnem: "xsaveopt64", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsaveopt, build: buildWide},
-	{enc: "NP W0 0F C7 /4", mnem: "xsavec", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsavec},
-	{enc: "NP REX.W 0F C7 /4", mnem: "xsavec64", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsavec, build: buildWide},
-	{enc: "NP W0 0F AE /5", mnem: "xrstor", args: "mxs:r | eax:r edx:r fpu:rw mxcsr:rw ymms:rw", fn: execXrstor},
-	{enc: "NP REX.W 0F AE /5", mnem: "xrstor64", args: "mxs:r | eax:r edx:r fpu:rw mxcsr:rw ymms:rw", fn: execXrstor, build: buildWide},
+	{enc: "NP W0 0F AE /4", mnem: "xsave", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsave, cpu: "xsave"},
+	{enc: "NP REX.W 0F AE /4", mnem: "xsave64", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsave, build: buildWide, cpu: "xsave"},
+	{enc: "NP W0 0F AE /6", mnem: "xsaveopt", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsaveopt, cpu: "xsaveopt"},
+	{enc: "NP REX.W 0F AE /6", mnem: "xsaveopt64", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsaveopt, build: buildWide, cpu: "xsaveopt"},
+	{enc: "NP W0 0F C7 /4", mnem: "xsavec", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsavec, cpu: "xsavec"},
+	{enc: "NP REX.W 0F C7 /4", mnem: "xsavec64", args: "mxs:rw | eax:r edx:r fpu:r mxcsr:r ymms:r", fn: execXsavec, build: buildWide, cpu: "xsavec"},
+	{enc: "NP W0 0F AE /5", mnem: "xrstor", args: "mxs:r | eax:r edx:r fpu:rw mxcsr:rw ymms:rw", fn: execXrstor, cpu: "xsave"},
+	{enc: "NP REX.W 0F AE /5", mnem: "xrstor64", args: "mxs:r | eax:r edx:r fpu:rw mxcsr:rw ymms:rw", fn: execXrstor, build: buildWide, cpu: "xsave"},
 	// For the kernel alone.
 	{enc: "NP 0F C7 /3", mnem: "xrstors", args: "m:-", fn: execGP, build: ends},
 	{enc: "NP 0F C7 /5", mnem: "xsaves", args: "m:-", fn: execGP, build: ends},

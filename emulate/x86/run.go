@@ -16,18 +16,55 @@ type runState struct {
 // Run executes exactly limit instructions unless it stops earlier. A pending
 // store half (see RunSplit) is done first and counts as its instruction.
 func (c *CPU) Run(limit uint64) Stop {
-	return c.guard(func() Stop {
-		end := c.Count + limit
-		if end < c.Count {
-			end = ^uint64(0)
-		}
-		if c.pend.Size != 0 && limit > 0 {
-			if s := c.steps1(end); s.Kind != StopLimit {
-				return s
+	end := c.Count + limit
+	if end < c.Count {
+		end = ^uint64(0)
+	}
+	for {
+		s := c.guard(func() Stop {
+			if c.pend.Size != 0 && c.Count < end {
+				if s := c.steps1(end); s.Kind != StopLimit {
+					return s
+				}
 			}
+			if c.trap || c.flags&TF != 0 {
+				return c.single(end)
+			}
+			return c.loop(end)
+		})
+		if s.Kind != stopTrace {
+			return s
 		}
-		return c.loop(end)
-	})
+	}
+}
+
+// stopTrace ends the run loop because the trap flag was set.
+const stopTrace StopKind = 255
+
+// CodeTrace is the Code of a fault with VecDB that is the trap flag's: the bit BS
+// of DR6 (SDM volume 3, 17.2.3).
+const CodeTrace = 1 << 14
+
+// single executes instruction by instruction while the trap flag is set. The trap
+// after an instruction is a fault before the next one (SDM volume 3, 17.3.1.4).
+// A repeated string instruction traps once, at its end.
+func (c *CPU) single(end uint64) Stop {
+	for c.base < end {
+		if c.trap {
+			c.trap = false
+			return Stop{Kind: StopFault, Vector: VecDB, Code: CodeTrace}
+		}
+		if c.flags&TF == 0 {
+			return c.loop(end)
+		}
+		if c.Blocks.breaks[c.RIP] && c.run.broke != c.base+1 {
+			c.run.broke = c.base + 1
+			return Stop{Kind: StopBreak}
+		}
+		c.trap = true
+		c.steps1(end)
+	}
+	return Stop{Kind: StopLimit}
 }
 
 // guard calls f, which executes instructions, and turns what ends one of them
@@ -64,6 +101,9 @@ func (c *CPU) stopped(p *Stop) Stop {
 	c.settle(s.Kind == StopFault)
 	if s.Kind == StopFault {
 		c.pend = Pending{} // the instruction starts over after the fault
+	}
+	if s.Kind != stopTrace {
+		c.trap = false // it wasn't executed; a system call's return doesn't trap (SYSRET)
 	}
 	if s.Kind == StopFault && s.Vector == VecPF && c.run.addr>>lineShift == s.Addr>>lineShift && c.cur != nil {
 		s.Addr = c.run.addr // Mem knows only the line

@@ -4030,7 +4030,7 @@ chain:
 	c.cur = nil
 	if !b.dead && c.base < end {
 		nb := c.Blocks.get(c, c.RIP)
-		if !nb.brk {
+		if !nb.brk && !nb.once {
 			b.link(k&1, nb)
 		}
 	}

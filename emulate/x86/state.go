@@ -17,16 +17,17 @@ type State struct {
 	MXCSR   uint32
 	F       FPU
 	Pending Pending // the store half still to do, see RunSplit
+	Trap    bool    // the trap flag's fault comes before the next instruction
 }
 
 // State returns the present state. It must not be called inside Run.
 func (c *CPU) State() State {
-	return State{R: c.R, RIP: c.RIP, Flags: c.Flags(), X: c.X, Y: c.Y, MXCSR: c.MXCSR, F: c.F, Pending: c.pend}
+	return State{R: c.R, RIP: c.RIP, Flags: c.Flags(), X: c.X, Y: c.Y, MXCSR: c.MXCSR, F: c.F, Pending: c.pend, Trap: c.trap}
 }
 
 // SetState is the reverse of State. Count stays as it is.
 func (c *CPU) SetState(s State) {
-	c.R, c.RIP, c.X, c.Y, c.MXCSR, c.F, c.pend = s.R, s.RIP, s.X, s.Y, s.MXCSR, s.F, s.Pending
+	c.R, c.RIP, c.X, c.Y, c.MXCSR, c.F, c.pend, c.trap = s.R, s.RIP, s.X, s.Y, s.MXCSR, s.F, s.Pending, s.Trap
 	c.SetFlags(s.Flags)
 	c.run.broke = 0
 }
@@ -45,6 +46,8 @@ func (c *CPU) CloneInto(dst *CPU) {
 const (
 	stateSize    = 20*8 + 256 + 4 + FPUStateSize
 	stateSizeYMM = stateSize + 256
+
+	stateTrap = 1 << 32 // in RFLAGS: State.Trap
 )
 
 // AppendState appends c's state, as it stands in traces, to b.
@@ -56,7 +59,11 @@ func AppendState(b []byte, c *CPU) []byte {
 	b = le.AppendUint64(b, c.R[RegFS])
 	b = le.AppendUint64(b, c.R[RegGS])
 	b = le.AppendUint64(b, c.RIP)
-	b = le.AppendUint64(b, c.Flags())
+	flags := c.Flags()
+	if c.trap {
+		flags |= stateTrap
+	}
+	b = le.AppendUint64(b, flags)
 	for _, x := range c.X {
 		b = le.AppendUint64(b, x[0])
 		b = le.AppendUint64(b, x[1])
@@ -95,6 +102,7 @@ func LoadState(c *CPU, b []byte) error {
 	s.R[RegGS] = next()
 	s.RIP = next()
 	s.Flags = next()
+	s.Trap = s.Flags&stateTrap != 0
 	for i := range s.X {
 		s.X[i][0] = next()
 		s.X[i][1] = next()

@@ -6,7 +6,7 @@ import (
 	"github.com/racesim/racesim/funcs"
 )
 
-// Functions on strings load 16 or 64 bytes at a time: what lies before the
+// Functions on strings load 16 to 128 bytes at a time: what lies before the
 // string in its block, and what lies behind its end, is loaded, too, and then
 // ignored. It is no access: the bytes may be another variable's. Inside these
 // functions loads are cut down to the part that the C standard lets them read
@@ -33,6 +33,8 @@ var stringFuncs = []struct {
 	{stringRole{args: [2]int8{0, -1}, limit: -1, stop: 1, unit: 1}, []string{"rawmemchr", "__rawmemchr"}},
 	{stringRole{args: [2]int8{0, -1}, limit: 2, stop: 1, unit: 1}, []string{"memchr"}},
 	{stringRole{args: [2]int8{0, -1}, limit: 2, stop: -1, unit: 1}, []string{"memrchr"}},
+	{stringRole{args: [2]int8{0, 1}, limit: 2, stop: -1, unit: 1}, []string{"memcmp", "bcmp"}},
+	{stringRole{args: [2]int8{0, 1}, limit: 2, stop: -1, unit: 4}, []string{"wmemcmp"}},
 	{stringRole{args: [2]int8{1, -1}, limit: -1, stop: -1, zero: true, unit: 1}, []string{"strcpy", "stpcpy", "__strcpy_chk", "__stpcpy_chk"}},
 	{stringRole{args: [2]int8{1, -1}, limit: 2, stop: -1, zero: true, unit: 1}, []string{"strncpy", "stpncpy", "__strncpy_chk", "__stpncpy_chk"}},
 	{stringRole{args: [2]int8{0, 1}, limit: -1, stop: -1, zero: true, unit: 1}, []string{"strcat", "__strcat_chk", "strspn", "strcspn", "strpbrk", "strstr", "strcasestr"}},
@@ -109,8 +111,9 @@ func (f *follower) enterString(r *stringRole, depth int, c *x86.CPU) {
 	f.strings = append(f.strings, s)
 }
 
-// vicinity bounds what functions on strings load beside them.
-const vicinity = 64
+// vicinity bounds what functions on strings load beside them: four vectors of 32
+// bytes at a time.
+const vicinity = 128
 
 // cut returns the part of the bytes [addr, addr+size) that a function on
 // strings which the thread is in may use. ok is false if there is none.
@@ -122,8 +125,11 @@ func (f *follower) cut(addr uint64, size int) (a uint64, n int, ok bool) {
 	lo, hi := addr+uint64(size), addr
 	near := false
 	for i := 0; i < s.n; i++ {
-		f.extend(s, i, addr+uint64(size))
 		e := &s.s[i]
+		if e.limit == ^uint64(0) && addr > e.upto+2*vicinity {
+			continue // something else, as what the dynamic linker reads at the first call
+		}
+		f.extend(s, i, addr+uint64(size))
 		end := min(e.upto, e.limit)
 		if e.blind {
 			end = e.limit
