@@ -141,6 +141,16 @@ func (ft *fdTable) get(n int) *descriptor {
 	return &ft.list[n]
 }
 
+// has reports whether a descriptor is of f.
+func (ft *fdTable) has(f *file) bool {
+	for i := range ft.list {
+		if ft.list[i].file == f {
+			return true
+		}
+	}
+	return false
+}
+
 // free returns the lowest free number that is at least from.
 func (ft *fdTable) free(from int) (int, unix.Errno) {
 	n := from

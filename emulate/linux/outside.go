@@ -88,9 +88,7 @@ func (p *Process) idle() bool {
 		}
 	}
 	if next == never && !outside {
-		f.woke = false
-		f.pokeFds()
-		return f.woke
+		return f.stirs()
 	}
 	if !outside && !p.clock.host {
 		p.clock.now = max(p.clock.now, next)
@@ -116,6 +114,25 @@ func (p *Process) idle() bool {
 		f.expire()
 	}
 	return true
+}
+
+// stirs reports whether a thread can go on after all: what it reads from is
+// ready. When this process starts another one, the copy holds every pipe open
+// for a moment; that isn't a deadlock.
+func (f *family) stirs() bool {
+	const moments, moment = 20, 5 * time.Millisecond
+	f.woke = false
+	for i := 0; ; i++ {
+		f.pokeFds()
+		waiting := 0
+		for _, p := range f.members {
+			waiting += p.fdWaiters
+		}
+		if f.woke || waiting == 0 || i == moments {
+			return f.woke
+		}
+		time.Sleep(moment)
+	}
 }
 
 // forwarded are the host signals that the guest gets as its own.

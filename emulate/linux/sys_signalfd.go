@@ -74,10 +74,6 @@ func (p *Process) pokeSignals() {
 	if p.signalFiles == 0 {
 		return
 	}
-	pending := p.pending.set
-	for _, t := range p.threads {
-		pending |= t.pending.set
-	}
 	changed := false
 	for i := range p.fds.list {
 		d := p.fds.get(i)
@@ -85,7 +81,7 @@ func (p *Process) pokeSignals() {
 			continue
 		}
 		s := d.file.signals
-		if ready := pending&s.set != 0; ready != s.ready {
+		if ready := p.fam.pendingFor(d.file)&s.set != 0; ready != s.ready {
 			s.ready, changed = ready, true
 			b := []byte{1, 0, 0, 0, 0, 0, 0, 0}
 			if ready {
@@ -98,6 +94,22 @@ func (p *Process) pokeSignals() {
 	if changed {
 		p.fam.pokeFds()
 	}
+}
+
+// pendingFor returns what is pending in the processes that have a signalfd: they
+// share its host descriptor.
+func (f *family) pendingFor(file *file) sigset {
+	var set sigset
+	for _, p := range f.members {
+		if p.signalFiles == 0 || !p.fds.has(file) {
+			continue
+		}
+		set |= p.pending.set
+		for _, t := range p.threads {
+			set |= t.pending.set
+		}
+	}
+	return set
 }
 
 // readSignals is read(2) of a signalfd.

@@ -138,8 +138,9 @@ int main(int argc, char **argv) {
 	// The end of the parent.
 	pipe(p);
 	if ((pid = fork()) == 0) {
+		pid_t parent = getpid();
 		if (fork() == 0) {
-			while (getppid() != 1) usleep(1000);
+			while (getppid() == parent) usleep(1000);
 			write(p[1], "orphan", 6);
 			_exit(0);
 		}
