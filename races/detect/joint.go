@@ -33,10 +33,11 @@ type sharedRegion struct{ lo, hi, to uint64 }
 // Shares reports whether two processes map the same memory, so that there is
 // something for a Joint to find.
 func Shares(sessions []*replay.Session) bool {
+	written := writable(sessions)
 	owner := map[uint64]int{}
 	for i, s := range sessions {
 		for _, m := range s.EveryMapping() {
-			if m.Alias == 0 {
+			if !written[m.Alias] {
 				continue
 			}
 			if first, ok := owner[m.Alias]; ok && first != i {
@@ -48,16 +49,34 @@ func Shares(sessions []*replay.Session) bool {
 	return false
 }
 
+// writable returns the shared memory that some process may write: files that
+// all only read, as the C library's, are nobody's business.
+func writable(sessions []*replay.Session) map[uint64]bool {
+	l := map[uint64]bool{}
+	for _, s := range sessions {
+		for _, m := range s.EveryMapping() {
+			if m.Alias != 0 && m.Prot&protWrite != 0 {
+				l[m.Alias] = true
+			}
+		}
+	}
+	return l
+}
+
+// protWrite is PROT_WRITE of mmap(2).
+const protWrite = 2
+
 // NewJoint returns a pass over the processes of a recording. trees[i] belongs
 // to sessions[i].
 func NewJoint(sessions []*replay.Session, trees []*funcs.Tree) *Joint {
 	j := &Joint{process: map[emulate.ThreadID]int{}}
+	written := writable(sessions)
 	for i, s := range sessions {
 		j.Passes = append(j.Passes, &Pass{Session: s, Tree: trees[i], NoCoarse: true, joint: j})
 		j.pids = append(j.pids, s.Reader().Header().PID)
 		var rs []sharedRegion
 		for _, m := range s.EveryMapping() {
-			if m.Alias != 0 {
+			if written[m.Alias] {
 				rs = append(rs, sharedRegion{uint64(m.Addr), uint64(m.Addr) + m.N, canonical | m.Alias<<40 + m.AliasOffset})
 			}
 		}
