@@ -78,7 +78,7 @@ func (a *analysis) fate(o *open) fate {
 	for level := 0; level < calls.Depth(); level++ {
 		fr := calls.Level(level)
 		f := a.ms.FuncAt(fr.Entry)
-		if uint64(fr.SP) < o.q.Goal.SP || uint64(fr.SP) == o.q.Goal.SP && !o.q.Loop || f != nil && f.Runtime {
+		if uint64(fr.SP) < o.q.Goal.SP || uint64(fr.SP) == o.q.Goal.SP && !o.q.Loop && !o.q.Part || f != nil && f.Runtime {
 			continue
 		}
 		s, err := a.capture(o.bench.s.Thread, loadsub.Place{Func: f, Start: o.q.Start,

@@ -179,6 +179,10 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 		return false
 	}
 	values := a.oldValues(load, store)
+	var then *uint64
+	if store.Addr == load.Addr && store.Size == load.Size {
+		then = &store.Value
+	}
 	for _, p := range places {
 		p.Goal = overlay.Goal{End: overlay.EndReturn, SP: p.Goal.SP, MaxSteps: spinSteps, MaxAccesses: 200_000, NoLive: true}
 		s, err := a.capture(load.Thread, p)
@@ -190,7 +194,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 			continue
 		}
 		for _, v := range values {
-			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true, Then: then}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
 			if t.Spun {
 				return true
 			}

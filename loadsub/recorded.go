@@ -73,25 +73,21 @@ func (p Pair) recordedOdd(ref []*overlay.Result) []Output {
 			least = d
 		}
 	}
-	about := append([]overlay.Span(nil), p.Racy...)
-	for _, o := range least {
-		about = append(about, overlay.Span{Addr: o.Addr, N: 4})
-	}
-	if p.disturbed(about) {
+	if least != nil && p.disturbed() {
 		return nil
 	}
 	return least
 }
 
-// disturbed reports whether some of the given bytes that both sections use, and
-// one of them changes, were changed by anybody else between their accesses, be
-// it by what their threads did before or after.
-func (p Pair) disturbed(about []overlay.Span) bool {
+// disturbed reports whether something that both sections use, and one of them
+// changes, was changed by anybody else between their accesses, be it by what
+// their threads did before or after. What the run-time does for its own purposes
+// doesn't count.
+func (p Pair) disturbed() bool {
 	type seen struct {
-		b     byte
-		sides uint8
-		wrote bool
-		odd   bool
+		b          byte
+		sides      uint8
+		wrote, odd bool
 	}
 	at := map[uint64]*seen{}
 	a, b := p.A.Accesses, p.B.Accesses
@@ -105,6 +101,9 @@ func (p Pair) disturbed(about []overlay.Span) bool {
 			x, side = &b[k], 2
 			k++
 		}
+		if p.World.Internal != nil && p.World.Internal(x.PC) {
+			continue
+		}
 		for n := uint64(0); n < uint64(x.Size); n++ {
 			addr := p.World.canon(x.Addr + n)
 			pre := byte(x.Pre >> (8 * n))
@@ -115,15 +114,10 @@ func (p Pair) disturbed(about []overlay.Span) bool {
 			}
 			s.odd = s.odd || s.b != pre
 			s.sides |= side
-			s.wrote = s.wrote || x.Writes()
 			if s.b = pre; x.Writes() {
-				s.b = byte(x.Value >> (8 * n))
+				s.b, s.wrote = byte(x.Value>>(8*n)), true
 			}
-		}
-	}
-	for _, sp := range about {
-		for n := uint64(0); n < sp.N; n++ {
-			if s := at[p.World.canon(sp.Addr+n)]; s != nil && s.odd && s.wrote && s.sides == 3 {
+			if s.odd && s.wrote && s.sides == 3 {
 				return true
 			}
 		}

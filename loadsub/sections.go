@@ -74,6 +74,14 @@ func Places(seek Seeker, ms *funcs.Modules, id emulate.ThreadID, count emulate.C
 			return out, err
 		}
 		if p == nil {
+			// Too long as a whole: what is around the access.
+			q := &Place{Func: f, Depth: level, Goal: overlay.Goal{SP: uint64(a.SP), Result: ResultRegs(ms, f)}}
+			if q, err = Stretch(seek, id, count, q); err != nil {
+				return out, err
+			}
+			if q != nil {
+				out = append(out, *q)
+			}
 			continue
 		}
 		for _, q := range []*Place{p, p.Whole} {

@@ -42,6 +42,8 @@ type Replacement struct {
 	// Freeze: others' changes of the location, and of what the section itself
 	// wrote, aren't seen, as if they never came.
 	Freeze bool
+	// Then, if set, is the value that comes once all the section does is to look.
+	Then *uint64
 }
 
 // Choices are where replacement values can come from, beside the section
@@ -265,6 +267,9 @@ type World struct {
 	// unknown; Streams are those that are always there.
 	StreamList uint64
 	Streams    []uint64
+	// Internal says that the instruction at pc is the run-time's, for its own
+	// purposes.
+	Internal func(pc uint64) bool
 	// Class says what kind of memory is at an address.
 	Class func(addr uint64, size int) Class
 	// Orderable says that atomic instructions access a location.
@@ -398,6 +403,9 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	switch {
 	case rep.Freeze:
 		x.Freeze()
+		if rep.Then != nil {
+			x.Then(*rep.Then)
+		}
 	case rep.Correct:
 		x.Hold()
 	}

@@ -10,6 +10,7 @@ type Injected struct {
 	size         int
 	val          uint64
 	hold, freeze bool
+	then         *uint64 // what comes once the participant spins
 }
 
 // Inject puts the low size bytes of v at addr when participant part is about
@@ -28,6 +29,30 @@ func (x *Injected) Hold() { x.hold = true }
 // Freeze makes them stay, and everything that the participant writes, too: as
 // if the others stood still.
 func (x *Injected) Freeze() { x.hold, x.freeze = true, true }
+
+// Then gives the bytes another value once the participant does nothing but look
+// at them. It waits for that value if it then stops looking, or does something
+// new: one that goes on as before only happens to look often.
+func (x *Injected) Then(v uint64) { x.then = &v }
+
+// release ends the first replacement that waits for its end, and reports
+// whether there was one.
+func (p *participant) release() bool {
+	for _, x := range p.injects {
+		if x.then == nil {
+			continue
+		}
+		p.run.Set(x.addr, x.size, *x.then)
+		x.then, x.hold, x.freeze = nil, false, false
+		p.released, p.lastNew = p.executed, p.executed
+		clear(p.polls)
+		return true
+	}
+	return false
+}
+
+// afterRelease is how many instructions a participant has to stop looking.
+const afterRelease = 20_000
 
 // applyInjects puts the replacements that are due on the overlay.
 func (p *participant) applyInjects() {

@@ -62,6 +62,7 @@ type participant struct {
 	calls     []Call
 	assumed   int    // reads served from later in the recording
 	executed  uint64 // instructions
+	released  uint64 // executed when what it spun on got its other value
 	resumed   uint64 // executed when it last began to run
 	waits     int    // times it was blocked
 	lastNew   uint64 // executed when foreign memory was last seen in a new state

@@ -274,6 +274,10 @@ func (r *Run) allEnded() bool {
 }
 
 func (p *participant) end(o Outcome, detail string) {
+	looks := p.looked(maxGlances)
+	if p.news(); o == Done && p.released > 0 && (!looks || p.lastNew > p.released) {
+		o, detail = Spun, "loops until the variable changes"
+	}
 	p.phase, p.out, p.detail = ended, o, detail
 }
 
@@ -451,6 +455,19 @@ func (p *participant) overBudget() bool {
 		budget = 4*p.sec.Steps() + 200_000
 	}
 	p.news()
+	if p.released > 0 {
+		switch {
+		case p.lastNew > p.released:
+			p.end(Spun, "loops until the variable changes")
+		case p.executed-p.released < afterRelease:
+			return false
+		case p.polled():
+			p.end(Hung, "goes on as before when the variable changes")
+		default:
+			p.end(Spun, "loops until the variable changes")
+		}
+		return true
+	}
 	others := false
 	for _, q := range p.run.parts {
 		others = others || q != p && q.phase != ended
@@ -471,6 +488,9 @@ func (p *participant) overBudget() bool {
 		return false
 	}
 	if p.polled() && p.executed-p.lastNew > 10_000 {
+		if p.release() {
+			return false
+		}
 		p.end(Spun, "loops until the variable changes")
 	} else {
 		p.end(Hung, fmt.Sprintf("still running after %d instructions, recorded %d", p.executed, p.sec.Steps()))
@@ -479,9 +499,17 @@ func (p *participant) overBudget() bool {
 }
 
 // polled reports whether some instruction loaded a tracked byte again and again.
-func (p *participant) polled() bool {
-	for _, n := range p.polls {
-		if n >= 16 {
+func (p *participant) polled() bool { return p.looked(16) }
+
+// maxGlances is how often a participant may still look at what it waited for
+// before it ends.
+const maxGlances = 4
+
+// looked reports whether some instruction loaded a tracked byte n times or more
+// lately.
+func (p *participant) looked(n int) bool {
+	for _, k := range p.polls {
+		if k >= n {
 			return true
 		}
 	}
