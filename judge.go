@@ -271,6 +271,7 @@ type judging struct {
 
 	budget    budget
 	invented  map[uint64]bool // loads, by code, that got values nobody had
+	half      bool            // one order will do
 	parts     bool            // parts of functions are tried first
 	loadsLeft int             // further loads of the racing bytes that weren't tried
 }
@@ -374,6 +375,13 @@ func (a *analysis) attempts(j *judging, p *races.Pair, qa, qb *loadsub.Place, in
 			}
 		}
 	}
+	if s != nil && s.Err != "" {
+		j.half = true
+		if t := a.places(j, p, qa, qb, false); t != nil && t.Err == "" {
+			s = t
+		}
+		j.half = false
+	}
 	return s
 }
 
@@ -415,7 +423,7 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		a.trials(j, sa, &p.First, &p.Second, qa)
 		a.trials(j, sb, &p.Second, &p.First, qb)
 	}
-	s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), MaxRuns: a.o.MaxRuns})
+	s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns})
 	a.serial(j, s, qa, qb)
 	return s
 }

@@ -17,6 +17,10 @@ type Pair struct {
 	Racy  []overlay.Span // the bytes that race
 	Order Order
 	World World
+	// Both asks for both orders: one in which a section never ends, since it
+	// waits for what no section does, leaves half of what interleavings are
+	// compared with.
+	Both bool
 	// MaxRuns bounds the interleavings executed; 0 means 48.
 	MaxRuns int
 }
@@ -111,6 +115,16 @@ func Serialise(p Pair) *Serial {
 			s.Err += "; " + f
 		}
 		return s
+	}
+	if p.Both && okAB != okBA {
+		for _, r := range []*overlay.Result{ab, ba} {
+			for _, e := range r.Ends {
+				if e.Outcome == overlay.Hung {
+					s.Err = "only one order can be re-emulated: " + failure(r)
+					return s
+				}
+			}
+		}
 	}
 	var ref []*overlay.Result
 	if okAB {
