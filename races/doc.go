@@ -46,7 +46,8 @@
 //
 // Predictor (predict.go) consumes the same Events and looks for conflicts in
 // the executions that could have been: reorderings of the recording that keep
-// the order of the critical sections of each lock.
+// the order of the critical sections of each lock, but for those around the two
+// accesses.
 //
 // # Sources
 //
@@ -64,4 +65,6 @@
 // programs, SPIN 2000: lock graphs with gate locks.
 // U. Mathur, A. Pavlogiannis, M. Viswanathan, Optimal prediction of
 // synchronization-preserving races, POPL 2021.
+// Z. Shi, U. Mathur, A. Pavlogiannis, Optimistic prediction of
+// synchronization-reversal data races, ICSE 2024.
 package races

@@ -133,6 +133,7 @@ type Event struct {
 	Object ObjectKind // OpAcquire, OpRelease
 	Mode   LockMode   // OpLock
 	Typed  bool       // OpAccess: the source says that it is atomic, whatever the instruction
+	Blind  bool       // OpAccess, Update: what was read decides nothing but what is left there
 	Thread emulate.ThreadID
 	Ctx    uint32 // calling context, opaque
 	Addr   emulate.Addr

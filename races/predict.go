@@ -45,6 +45,13 @@ type PredictConfig struct {
 // the two is in the set (Mathur, Pavlogiannis, Viswanathan, POPL 2021,
 // lemma 4.1). The set is a vector clock over the order "thread and reads-from".
 //
+// Unlike the paper's, its reads may see another write if what they read decides
+// nothing (Event.Blind): a counter's increment takes place whoever came first.
+// Who looks at the counter then sees what it saw.
+//
+// A thread may also enter the critical section around its access later than it
+// did (Predictor.reversed).
+//
 // It differs from the paper in being bounded (see PredictConfig), in trying
 // pairs one by one instead of advancing a queue for each pair of threads, and
 // in keeping the order of readers' sections, too. Accesses by the run-time
@@ -83,6 +90,11 @@ type predThread struct {
 	held     []heldSection
 	locks    lockSetNum // locks held
 	sections uint32     // critical sections begun
+
+	// outer is the moment before the first of the locks held was taken, if the
+	// thread holds any and has learnt nothing since by reading.
+	outer moment
+	pure  bool
 
 	tired bool     // see OpTired
 	ends  []moment // then: of its events that aren't accesses, in order
@@ -180,6 +192,9 @@ type predPage struct {
 type predWrite struct {
 	mask uint8
 	moment
+	// deps is what the value depends on beside the write itself: a blind update
+	// takes place all the same if another value is there.
+	deps clockNum
 }
 
 // A predAccess is an access to some bytes of a granule. It holds no pointers:
@@ -194,6 +209,10 @@ type predAccess struct {
 	ctx      uint32
 	locks    lockSetNum
 	sections uint32
+	// outer is the moment before the outermost critical section; only with
+	// pure: from there to here, whatever others have done, the thread does this.
+	outer moment
+	pure  bool
 }
 
 func (a *predAccess) read() bool   { return uint64(a.bits)&bitsKind == bitRead }
@@ -374,6 +393,7 @@ func (p *Predictor) learn(t *predThread, c clock) {
 	if own {
 		mine, c[t.slot] = c[t.slot], 0
 	}
+	t.pure = false
 	if k := p.clocks[t.knows]; k.news(c) {
 		n := append(make(clock, 0, max(len(k), len(c))), k...)
 		n.grow(len(c))
@@ -461,6 +481,9 @@ func (p *Predictor) lock(e *Event) {
 			return
 		}
 	}
+	if len(t.held) == 0 {
+		t.outer, t.pure = t.moment(), true
+	}
 	t.n++
 	for len(l.threads) <= t.slot {
 		l.threads = append(l.threads, predSections{})
@@ -498,6 +521,7 @@ func (p *Predictor) unlock(e *Event) {
 		}
 		t.held = append(t.held[:i], t.held[i+1:]...)
 		t.locks = p.lockSet(t.held)
+		t.pure = false // on the way from the outermost lock, this one was needed, too
 		return
 	}
 }
@@ -542,7 +566,7 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 	}
 	if data := m &^ g.syncs; data != 0 {
 		x := predAccess{bits: uint8(accessBits(e)), pc: e.PC, ctx: e.Ctx, count: e.Count, value: v,
-			mask: data, before: before, locks: t.locks, sections: t.sections}
+			mask: data, before: before, locks: t.locks, sections: t.sections, outer: t.outer, pure: t.pure && len(t.held) > 0}
 		if coarse {
 			x.bits |= bitCoarse
 		}
@@ -553,6 +577,10 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 	if coarse && kind == Write {
 		kind = Update // it stands for reads, too
 	}
+	if e.Blind && !coarse {
+		p.blind(t, g, m)
+		return
+	}
 	p.through(t, g, m, kind)
 }
 
@@ -560,22 +588,54 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 // there for them.
 func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
 	if kind == Read || kind == Update {
+		t.pure = false
 		for i := range g.writes {
 			if g.writes[i].mask&m != 0 {
 				m := g.writes[i].moment
 				p.learnMoment(t, p.slots[m.slot].written(m))
+				if d := g.writes[i].deps; d != 0 {
+					p.learn(t, p.clocks[d])
+				}
 			}
 		}
 	}
 	if kind == Write || kind == Update {
-		keep := g.writes[:0]
-		for _, w := range g.writes {
-			if w.mask &^= m; w.mask != 0 {
-				keep = append(keep, w)
-			}
-		}
-		g.writes = append(keep, predWrite{m, t.moment()})
+		g.write(predWrite{m, t.moment(), 0})
 	}
+}
+
+func (g *predGranule) write(n predWrite) {
+	keep := g.writes[:0]
+	for _, w := range g.writes {
+		if w.mask &^= n.mask; w.mask != 0 {
+			keep = append(keep, w)
+		}
+	}
+	g.writes = append(keep, n)
+}
+
+// blind is through for an update that t does whatever it finds there: t depends
+// on nothing, only what it leaves there does.
+func (p *Predictor) blind(t *predThread, g *predGranule, m uint8) {
+	var deps clock
+	for i := range g.writes {
+		w := &g.writes[i]
+		if w.mask&m == 0 {
+			continue
+		}
+		from := p.slots[w.slot].written(w.moment)
+		for _, c := range []clock{p.clocks[from.knows], p.clocks[w.deps]} {
+			deps.grow(len(c))
+			deps.join(c)
+		}
+		deps.grow(int(from.slot) + 1)
+		deps[from.slot] = max(deps[from.slot], from.n)
+	}
+	n := predWrite{m, t.moment(), 0}
+	if k := p.clocks[t.knows]; k.news(deps) {
+		n.deps = p.newClock(deps)
+	}
+	g.write(n)
 }
 
 // inside handles an access by the run-time for its own purposes. In functions
@@ -673,7 +733,7 @@ func (p *Predictor) try(a uint64, first, second *predAccess) {
 		return
 	}
 	p.tries[key]++
-	if !p.races(first, second) {
+	if !p.races(first, second) && !p.reversed(first, second) {
 		return
 	}
 	if coarse {
@@ -686,89 +746,4 @@ func (p *Predictor) try(a uint64, first, second *predAccess) {
 		Addr: addr, Size: bits.Len8(first.mask&second.mask) - low, Samples: []Pair{{x, y}}}
 	p.byKey[key] = c
 	p.list = append(p.list, c)
-}
-
-// races computes the set of events that must come before both accesses and
-// says whether it has neither of them.
-func (p *Predictor) races(x, y *predAccess) bool {
-	s := p.set[:0]
-	for range p.slots {
-		s = append(s, 0)
-	}
-	p.set = s
-	include := func(m moment) bool {
-		old := s[m.slot]
-		changed := s.join(p.clocks[m.knows])
-		if m.n > old {
-			s[m.slot] = max(s[m.slot], m.n)
-			changed = true
-		}
-		return changed
-	}
-	has := func(a *predAccess) bool { return s[a.before.slot] > a.before.n }
-	include(x.before)
-	include(y.before)
-	for changed := true; changed; {
-		if has(x) || has(y) {
-			return false
-		}
-		changed = false
-		for _, l := range p.contended {
-			ok, more := p.close(l, s, include)
-			if !ok {
-				return false
-			}
-			changed = changed || more
-		}
-	}
-	return true
-}
-
-// close adds what lock l asks for: of the critical sections that the set s has
-// begun, all but the one that began last must be complete. ok is false if that
-// can't be: a section was never left, or is too old to be known.
-func (p *Predictor) close(l *predLock, s clock, include func(moment) bool) (ok, changed bool) {
-	var last *section
-	for slot := range l.threads {
-		c, known := l.threads[slot].before(s[slot])
-		if !known {
-			return false, false
-		}
-		if c == nil {
-			continue
-		}
-		if last == nil {
-			last = c
-			continue
-		}
-		earlier := c
-		if c.at > last.at {
-			earlier, last = last, c
-		}
-		if earlier.end.n == 0 {
-			return false, false
-		}
-		if include(earlier.end) {
-			changed = true
-		}
-	}
-	return true, changed
-}
-
-// before returns the last section that begins within the first n events of its
-// thread, nil if none does. It isn't known if sections were dropped there.
-func (s *predSections) before(n uint32) (c *section, known bool) {
-	lo, hi := 0, len(s.list)
-	for lo < hi {
-		m := (lo + hi) / 2
-		if s.list[m].start <= n {
-			lo = m + 1
-		} else {
-			hi = m
-		}
-	}
-	if lo == 0 {
-		return nil, s.dropped == 0 || n == 0
-	}
-	return &s.list[lo-1], true
 }

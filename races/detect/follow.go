@@ -51,6 +51,7 @@ type follower struct {
 	exchange map[uint64]bool // by instruction; see stores
 	rmw      map[uint64]bool // by instruction; see updates
 	atomics  map[uint64]bool // by instruction; see atomic
+	blinds   map[uint64]bool // by instruction; see blind
 
 	gen   uint64 // of what was synchronised
 	table *lineTable
@@ -260,6 +261,9 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	}
 	if plain && f.writtenBefore(s, m) {
 		return
+	}
+	if e.Kind == races.Update && plain && !e.Typed && e.Flags == 0 {
+		e.Blind = f.blind(c, e.PC)
 	}
 	f.look(s, &e, m)
 	f.resume(&e)
