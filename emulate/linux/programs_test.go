@@ -59,7 +59,6 @@ func TestProgramsOfTheSystemDoAsNatively(t *testing.T) {
 			if err != nil {
 				t.Skipf("%s isn't installed", args[0])
 			}
-			t.Parallel()
 			for i := range args {
 				if args[i] == "IN" {
 					args[i] = in
