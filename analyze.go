@@ -47,6 +47,7 @@ func AnalyzeFile(ctx context.Context, path string, o AnalyzeOptions) (*report.Re
 // damaged trace or a replay that diverged.
 func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, error) {
 	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules()}
+	defer a.drop()
 	if s := t.Incomplete(); s != "" {
 		a.note("the trace is incomplete: %s", s)
 	}
@@ -162,6 +163,7 @@ const maxLooks = 4
 // as long as there are lines to look at more closely.
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	for look := 1; ; look++ {
+		a.drop()
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
 			Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
@@ -171,6 +173,13 @@ func (a *analysis) detect(ctx context.Context, checks bool) error {
 		if done := !a.suspects() && (!a.predict || a.live || a.foresee()); done || look == maxLooks {
 			return nil
 		}
+	}
+}
+
+// drop ends what the last pass still does.
+func (a *analysis) drop() {
+	if a.pass != nil {
+		a.pass.Drop()
 	}
 }
 

@@ -25,16 +25,18 @@ const (
 	maxEvent = 4 + 8*binary.MaxVarintLen64
 )
 
-func (l *eventLog) add(e *races.Event) {
+// add appends an event, and says whether the one before completed a chunk.
+func (l *eventLog) add(e *races.Event) (completed bool) {
 	if l.full {
-		return
+		return false
 	}
 	n := len(l.chunks)
 	if n == 0 || cap(l.chunks[n-1])-len(l.chunks[n-1]) < maxEvent {
 		if l.size += logChunk; l.size > maxLog {
 			*l = eventLog{full: true}
-			return
+			return false
 		}
+		completed = n > 0
 		l.chunks = append(l.chunks, make([]byte, 0, logChunk))
 		n++
 	}
@@ -56,37 +58,46 @@ func (l *eventLog) add(e *races.Event) {
 	b = binary.AppendUvarint(b, e.Value)
 	b = binary.AppendVarint(b, int64(e.Count-o.Count))
 	l.chunks[n-1], l.last = b, *e
+	return completed
 }
 
 // each calls f with the events in order.
 func (l *eventLog) each(f func(*races.Event)) {
-	var e races.Event
+	var d logDecoder
 	for _, b := range l.chunks {
-		signed := func() int64 {
-			v, n := binary.Varint(b)
-			b = b[n:]
-			return v
-		}
-		unsigned := func() uint64 {
-			v, n := binary.Uvarint(b)
-			b = b[n:]
-			return v
-		}
-		for len(b) > 0 {
-			e.Op, e.Kind, e.Flags = races.Op(b[0]&15), races.Kind(b[0]>>4&7), races.Flags(b[1])
-			e.Scope, e.Object, e.Mode = races.Scope(b[2]&3), races.ObjectKind(b[2]>>2&7), races.LockMode(b[2]>>5&3)
-			e.Blind = b[0]>>7 != 0
-			e.Typed = b[2]>>7 != 0
-			b = b[3:]
-			e.Thread += emulate.ThreadID(signed())
-			e.Ctx += uint32(signed())
-			e.Addr += emulate.Addr(signed())
-			e.N = unsigned()
-			e.PC += uint64(signed())
-			e.Value = unsigned()
-			e.Count += emulate.Count(signed())
-			x := e
-			f(&x)
-		}
+		d.each(b, f)
+	}
+}
+
+// A logDecoder reads chunks, one after the other.
+type logDecoder struct{ e races.Event }
+
+func (d *logDecoder) each(b []byte, f func(*races.Event)) {
+	e := &d.e
+	signed := func() int64 {
+		v, n := binary.Varint(b)
+		b = b[n:]
+		return v
+	}
+	unsigned := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return v
+	}
+	for len(b) > 0 {
+		e.Op, e.Kind, e.Flags = races.Op(b[0]&15), races.Kind(b[0]>>4&7), races.Flags(b[1])
+		e.Scope, e.Object, e.Mode = races.Scope(b[2]&3), races.ObjectKind(b[2]>>2&7), races.LockMode(b[2]>>5&3)
+		e.Blind = b[0]>>7 != 0
+		e.Typed = b[2]>>7 != 0
+		b = b[3:]
+		e.Thread += emulate.ThreadID(signed())
+		e.Ctx += uint32(signed())
+		e.Addr += emulate.Addr(signed())
+		e.N = unsigned()
+		e.PC += uint64(signed())
+		e.Value = unsigned()
+		e.Count += emulate.Count(signed())
+		x := *e
+		f(&x)
 	}
 }

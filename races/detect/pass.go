@@ -68,6 +68,7 @@ type Pass struct {
 	sync      []races.SyncVar   // known beforehand, the trace's too
 	syncBytes map[uint64]uint64 // of synchronisation variables, by line
 	log       eventLog
+	foreseer  *foreseer                    // of the log, nil: not begun
 	children  map[emulate.ThreadID][]birth // by parent
 	jumps     []emulate.Addr
 	held      map[emulate.ThreadID][]emulate.Addr
@@ -186,7 +187,7 @@ func (p *Pass) prepare() error {
 	}
 	p.sync = sync
 	if p.Predict {
-		p.Predictor = p.newPredictor()
+		p.Predictor = p.newPredictor(p.suspect)
 		p.log.full = true
 	}
 	p.held = map[emulate.ThreadID][]emulate.Addr{}
@@ -286,23 +287,16 @@ func (p *Pass) feed(e *races.Event) {
 	}
 	p.Detector.Feed(e)
 	if p.Predictor == nil {
-		p.log.add(e)
+		if p.log.add(e) && p.Contended {
+			p.early()
+		}
 		return
 	}
-	p.predict(e, p.Detector)
+	predict(p.Predictor, e, p.Detector)
 }
 
-// predict gives an event to the predictor. blocks knows the heap as it is then.
-func (p *Pass) predict(e *races.Event, blocks *races.Detector) {
-	n := len(p.Predictor.Candidates())
-	p.Predictor.Feed(e)
-	for _, c := range p.Predictor.Candidates()[n:] {
-		c.Block = blocks.BlockAt(c.Addr)
-	}
-}
-
-func (p *Pass) newPredictor() *races.Predictor {
-	c := races.PredictConfig{Sync: p.sync, Class: p.class, Suspect: p.suspect}
+func (p *Pass) newPredictor(suspect func(line uint64)) *races.Predictor {
+	c := races.PredictConfig{Sync: p.sync, Class: p.class, Suspect: suspect}
 	if p.limits.exact {
 		c.History, c.MaxTries = 1<<20, 1<<20
 	}
@@ -315,15 +309,13 @@ func (p *Pass) PredictAgain() bool {
 	if p.log.full {
 		return false
 	}
-	p.Predictor = p.newPredictor()
-	blocks := races.New(races.Config{})
-	p.log.each(func(e *races.Event) {
-		switch e.Op {
-		case races.OpAlloc, races.OpFree, races.OpReset:
-			blocks.Feed(e)
-		}
-		p.predict(e, blocks)
-	})
+	p.early()
+	f := p.foreseer
+	p.foreseer = nil
+	p.Predictor = f.end(p.log.chunks)
+	for l := range f.suspects {
+		p.suspect(l)
+	}
 	p.log = eventLog{full: true}
 	return true
 }

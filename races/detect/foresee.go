@@ -1,0 +1,82 @@
+package detect
+
+import (
+	"sync/atomic"
+
+	"github.com/racesim/racesim/races"
+)
+
+// A foreseer predicts from a log while it is still being written, beside the
+// pass: it begins when two threads took the same lock.
+type foreseer struct {
+	pred     *races.Predictor
+	blocks   *races.Detector // knows the heap as it was
+	suspects map[uint64]bool
+	dec      logDecoder
+
+	in   chan []byte
+	sent int // chunks
+	quit atomic.Bool
+	done chan struct{}
+}
+
+// early hands the chunks that are complete to the foreseer, which is made if
+// need be.
+func (p *Pass) early() {
+	f := p.foreseer
+	if f == nil {
+		f = &foreseer{blocks: races.New(races.Config{}), suspects: map[uint64]bool{}, in: make(chan []byte, maxLog/logChunk+1), done: make(chan struct{})}
+		f.pred = p.newPredictor(func(line uint64) { f.suspects[line] = true })
+		p.foreseer = f
+		go f.run()
+	}
+	for ; f.sent < len(p.log.chunks)-1; f.sent++ {
+		f.in <- p.log.chunks[f.sent]
+	}
+}
+
+func (f *foreseer) run() {
+	defer close(f.done)
+	for b := range f.in {
+		if !f.quit.Load() {
+			f.dec.each(b, f.take)
+		}
+	}
+}
+
+func (f *foreseer) take(e *races.Event) {
+	switch e.Op {
+	case races.OpAlloc, races.OpFree, races.OpReset:
+		f.blocks.Feed(e)
+	}
+	predict(f.pred, e, f.blocks)
+}
+
+// end hands over what is left and returns the predictor when it has seen all.
+func (f *foreseer) end(chunks [][]byte) *races.Predictor {
+	for ; f.sent < len(chunks); f.sent++ {
+		f.in <- chunks[f.sent]
+	}
+	close(f.in)
+	<-f.done
+	return f.pred
+}
+
+// Drop ends what a pass still does in the background. It is to be called when
+// nothing more is wanted of it.
+func (p *Pass) Drop() {
+	if f := p.foreseer; f != nil {
+		f.quit.Store(true)
+		f.end(nil)
+		p.foreseer, p.log = nil, eventLog{full: true}
+	}
+}
+
+// predict gives an event to a predictor. blocks knows the heap as it is then.
+func predict(pred *races.Predictor, e *races.Event, blocks *races.Detector) {
+	n := len(pred.Candidates())
+	pred.Feed(e)
+	for _, c := range pred.Candidates()[n:] {
+		c.Block = blocks.BlockAt(c.Addr)
+	}
+}
