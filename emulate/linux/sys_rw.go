@@ -378,34 +378,7 @@ func sysCopyRange(c *call) int64 {
 	if in == nil || out == nil {
 		return fail(unix.EBADF)
 	}
-	var offs [2]int64
-	var ptr [2]*int64
-	for i, arg := range []uint64{c.args[1], c.args[3]} {
-		if arg == 0 {
-			continue
-		}
-		var b [8]byte
-		if e := c.read(arg, b[:]); e != 0 {
-			return fail(e)
-		}
-		offs[i] = int64(le64(b[:]))
-		ptr[i] = &offs[i]
-	}
-	n := int(min(c.args[4], maxIO))
-	to := int64(-1)
-	if c.args[3] != 0 {
-		to = offs[1]
-	}
-	c.fileChanges(out, to, n)
-	r := result(unix.CopyFileRange(in.host, ptr[0], out.host, ptr[1], n, int(c.args[5])))
-	for i, arg := range []uint64{c.args[1], c.args[3]} {
-		if arg != 0 && r >= 0 {
-			var b [8]byte
-			put64(b[:], uint64(offs[i]))
-			if e := c.write(arg, b[:]); e != 0 {
-				return fail(e)
-			}
-		}
-	}
-	return r
+	return c.between(in, out, func(from, to *int64, n int) int64 {
+		return result(unix.CopyFileRange(in.host, from, out.host, to, n, int(c.args[5])))
+	})
 }

@@ -50,9 +50,20 @@ func sysSplice(c *call) int64 {
 	if in == nil || out == nil {
 		return fail(unix.EBADF)
 	}
+	flags := c.int(5)
+	return c.moved(in, out, flags, c.between(in, out, func(from, to *int64, n int) int64 {
+		return result(unix.Splice(in.host, from, out.host, to, n, flags|unix.SPLICE_F_NONBLOCK))
+	}))
+}
+
+// between has move carry bytes from one descriptor to another: from and to the
+// offsets that arguments 1 and 3 point to, and that move advances, or where the
+// pointer is null the file's own. Argument 4 is the number of bytes.
+func (c *call) between(in, out *descriptor, move func(from, to *int64, n int) int64) int64 {
 	var offs [2]int64
 	var ptr [2]*int64
-	for i, arg := range []uint64{c.args[1], c.args[3]} {
+	args := [2]uint64{c.args[1], c.args[3]}
+	for i, arg := range args {
 		if arg == 0 {
 			continue
 		}
@@ -69,9 +80,8 @@ func sysSplice(c *call) int64 {
 		to = offs[1]
 	}
 	c.fileChanges(out, to, n)
-	flags := c.int(5)
-	r := result(unix.Splice(in.host, ptr[0], out.host, ptr[1], n, flags|unix.SPLICE_F_NONBLOCK))
-	for i, arg := range []uint64{c.args[1], c.args[3]} {
+	r := move(ptr[0], ptr[1], n)
+	for i, arg := range args {
 		if arg != 0 && r >= 0 {
 			var b [8]byte
 			put64(b[:], uint64(offs[i]))
@@ -80,7 +90,7 @@ func sysSplice(c *call) int64 {
 			}
 		}
 	}
-	return c.moved(in, out, flags, r)
+	return r
 }
 
 func sysTee(c *call) int64 {
