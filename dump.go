@@ -105,11 +105,11 @@ func dumpPackets(w *bufio.Writer, r *traces.Reader, o DumpOptions) error {
 	return nil
 }
 
-// Verify reads all of a trace without executing anything: every checksum, every
+// VerifyFile reads all of a trace without executing anything: every checksum, every
 // packet, and that counts and orderable events only go forward. It returns what
 // it read, in words. The error is the first damage, with its place; a trace
 // that was cut off is damaged at its end.
-func Verify(path string) (string, error) {
+func VerifyFile(path string) (string, error) {
 	r, err := traces.Open(path)
 	if err != nil {
 		return "", err

@@ -73,7 +73,7 @@ func verifyCommand() *cli.Command {
 			if isDir(path) {
 				return fail(exitUse, "verify: %s has the traces of several processes; name one of its files", path)
 			}
-			text, err := racesim.Verify(path)
+			text, err := racesim.VerifyFile(path)
 			fmt.Fprint(c.App.Writer, text)
 			if err != nil {
 				return fail(exitUse, "%s", say(c, err))
