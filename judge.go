@@ -269,6 +269,8 @@ type judging struct {
 	ev   classify.Evidence
 	open []open // differences to be followed
 
+	first *races.Pair // what the report shows
+
 	budget    budget
 	invented  map[uint64]bool // loads, by code, that got values nobody had
 	half      bool            // one order will do
@@ -308,6 +310,7 @@ func (a *analysis) judge(g *group) report.Race {
 		}
 	}
 	pairs := g.pairs()
+	j.first = &pairs[0]
 	experiment(pairs)
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		experiment(a.others(&pairs[0]))
@@ -419,6 +422,7 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		j.ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
 		return nil
 	}
+	j.moves(p, sa, sb)
 	if trials {
 		a.trials(j, sa, &p.First, &p.Second, qa)
 		a.trials(j, sb, &p.Second, &p.First, qb)

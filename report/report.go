@@ -72,6 +72,10 @@ type Access struct {
 	Code     string  `json:"code,omitempty"` // that line, if the source is there
 	Value    string  `json:"value"`
 	Stack    []Frame `json:"stack"`
+	// Moved is the number of times that the racing bytes came to this thread
+	// changed, within the section around the access: another thread stored to
+	// them in between, in the recording.
+	Moved int `json:"moved,omitempty"`
 }
 
 // A Frame is one function on a call stack, innermost first.

@@ -209,6 +209,9 @@ func (p *printer) access(a *Access) {
 	if a.Code != "" {
 		p.f("        > %s\n", a.Code)
 	}
+	if a.Moved > 0 {
+		p.f("        in the recording, others changed these bytes %s between this section's accesses\n", count(a.Moved, "time"))
+	}
 	p.stack(a.Stack)
 }
 

@@ -61,6 +61,7 @@ type (
 		Value    string      `json:"value"`
 		Stack    []jsonFrame `json:"stack"`
 		Code     string      `json:"code,omitempty"`
+		Moved    int         `json:"moved,omitempty"`
 	}
 	jsonFrame struct {
 		Function string `json:"function"`
