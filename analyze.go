@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/racesim/racesim/checkers"
+	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/races"
@@ -23,6 +24,9 @@ type AnalyzeOptions struct {
 	UpdateModel  string   // file to which what was learnt from this trace is added
 	MaxRuns      int      // interleavings per race; 0: the default
 	Rules        *checkers.Rules
+
+	// Judged, if it isn't nil, is called with the evidence of each verdict.
+	Judged func(*report.Race, classify.Evidence, classify.Judgement)
 }
 
 // maxRounds bounds how often detection is repeated because synchronisation was

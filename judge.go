@@ -248,9 +248,17 @@ func (a *analysis) race(g *group) report.Race {
 // synchronisation is the report of a variable that was recognised.
 func (a *analysis) synchronisation(g *group) report.Race {
 	r := a.race(g)
-	v, c, why := classify.Judge(classify.Evidence{Spin: true})
-	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
+	a.verdict(&r, classify.Evidence{Spin: true, Predicted: r.Predicted})
 	return r
+}
+
+// verdict gives a race the verdict that evidence leads to.
+func (a *analysis) verdict(r *report.Race, e classify.Evidence) {
+	j := classify.Judge(e)
+	r.Verdict, r.Confidence, r.Reason = report.Verdict(j.Verdict), j.Confidence, j.Reason
+	if a.o.Judged != nil {
+		a.o.Judged(r, e, j)
+	}
 }
 
 // predicted says whether only a prediction shows a race.
@@ -299,6 +307,7 @@ func (a *analysis) judge(g *group) report.Race {
 	r := a.race(g)
 	j := &judging{r: &r, invented: map[uint64]bool{}}
 	ev := &j.ev
+	ev.Predicted = r.Predicted
 	for _, c := range g.cands {
 		if c.Reason == races.FreeRace {
 			ev.Freed = true
@@ -318,8 +327,7 @@ func (a *analysis) judge(g *group) report.Race {
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		a.follow(j)
 	}
-	v, c, why := classify.Judge(*ev)
-	r.Verdict, r.Confidence, r.Reason = report.Verdict(v), c, why
+	a.verdict(&r, *ev)
 	r.LeftOut = j.leftOut(g, len(pairs))
 	return r
 }
@@ -459,7 +467,10 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 		r.Experiments = append(r.Experiments, x)
 		return
 	}
+	ev.Pairs++
 	ev.Interleavings += s.Runs
+	ev.Failed += s.Failed
+	ev.Skipped += s.Skipped
 	ev.NotSerialisable += s.Odd
 	ev.OrdersDiffer = ev.OrdersDiffer || s.OrdersDiffer
 	ev.Guarded = ev.Guarded || s.Waits

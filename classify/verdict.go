@@ -15,6 +15,9 @@ type Evidence struct {
 	Interleavings   int
 	NotSerialisable int
 	NotSerialWhat   string
+	// Pairs of accesses whose sections were interleaved; interleavings of them
+	// without a comparable end, and those that the budget left out.
+	Pairs, Failed, Skipped int
 	// RecordedOdd: the recorded outcome itself equals neither serial order.
 	RecordedOdd bool
 	// OrdersDiffer: the two serial orders end differently.
@@ -30,6 +33,9 @@ type Evidence struct {
 
 	Trials []Trial
 
+	// Predicted: the recording orders the two sides by critical sections that
+	// might as well have come the other way round.
+	Predicted bool
 	// Freed: one side is the release of the block.
 	Freed bool
 	// Locks explains, for the sentence: what one side holds and the other doesn't.
@@ -53,61 +59,81 @@ const (
 	Unknown         = "unknown"
 )
 
-// Judge turns evidence into a verdict, a confidence between 0 and 1, and one
-// sentence that says why.
-func Judge(e Evidence) (verdict string, confidence float64, reason string) {
+// A Judgement is a verdict with the reason for it.
+type Judgement struct {
+	Verdict string
+	// Basis names the kind of evidence that decided.
+	Basis Basis
+	// Confidence is the probability that the verdict is right, between 0 and 1;
+	// see Confidence. 0 if the verdict is Unknown: there is nothing to be right.
+	Confidence float64
+	Reason     string // one sentence
+}
+
+// Judge turns evidence into a verdict.
+func Judge(e Evidence) Judgement {
+	j := decide(&e)
+	j.Confidence = Confidence(&e, &j)
+	return j
+}
+
+// decide finds the verdict by the strongest evidence that there is.
+func decide(e *Evidence) Judgement {
+	by := func(verdict string, basis Basis, format string, args ...any) Judgement {
+		return Judgement{Verdict: verdict, Basis: basis, Reason: fmt.Sprintf(format, args...)}
+	}
 	if e.Freed {
-		return Harmful, 0.9, "the block is freed while the other thread may still use it"
+		return by(Harmful, ByFreed, "the block is freed while the other thread may still use it")
 	}
 	if e.Spin {
-		return Synchronisation, 0.9, "with the other value the reader only waits for this very store: the variable is used to synchronise"
+		return by(Synchronisation, BySpin, "with the other value the reader only waits for this very store: the variable is used to synchronise")
 	}
 	if e.RecordedOdd && e.NotSerialisable > 0 {
-		return Harmful, 0.97, "it happened in this recording: the result equals neither order of the two, " + e.NotSerialWhat
+		return by(Harmful, ByAsRecorded, "it happened in this recording: the result equals neither order of the two, %s", e.NotSerialWhat)
 	}
 	if e.NotSerialisable > 0 {
-		return Harmful, 0.92, fmt.Sprintf("%d of %d interleavings end like neither order of the two: %s", e.NotSerialisable, e.Interleavings, e.NotSerialWhat)
+		return by(Harmful, ByNotSerialisable, "%d of %d interleavings end like neither order of the two: %s", e.NotSerialisable, e.Interleavings, e.NotSerialWhat)
 	}
 	t := tally(e.Trials)
 	switch {
 	case e.RecordedOdd && e.Interleavings == 0:
-		return Harmful, 0.85, "it happened in this recording: the result equals neither order of the two, " + e.NotSerialWhat
+		return by(Harmful, ByOnlyRecorded, "it happened in this recording: the result equals neither order of the two, %s", e.NotSerialWhat)
 	case t.crash > 0 && e.Interleavings == 0:
-		return Harmful, 0.85, "with the other value the function fails: " + t.crashWhat
+		return by(Harmful, ByFails, "with the other value the function fails: %s", t.crashWhat)
 	case e.Guarded:
-		return Synchronisation, 0.7, "every interleaving equals a serial order, decided by a load that synchronises"
+		return by(Synchronisation, ByGuarded, "every interleaving equals a serial order, decided by a load that synchronises")
 	case e.Interleavings > 0 && !e.OrdersDiffer:
-		return Benign, 0.9, fmt.Sprintf("all %d interleavings and both orders end alike", e.Interleavings)
+		return by(Benign, ByOrdersAlike, "all %d interleavings and both orders end alike", e.Interleavings)
 	case e.Public != "" && t.abnormal > 0:
-		return Harmful, 0.75, "the order of the two decides what the program puts out, " + e.Public + ", and one of them isn't normal: " + t.abnormalWhat
+		return by(Harmful, ByPublicAbnormal, "the order of the two decides what the program puts out, %s, and one of them isn't normal: %s", e.Public, t.abnormalWhat)
 	case e.Public != "" && t.normal > 0:
-		return Benign, 0.6, "the order of the two decides what the program puts out, " + e.Public + ", as the function's outputs usually differ"
+		return by(Benign, ByPublicNormal, "the order of the two decides what the program puts out, %s, as the function's outputs usually differ", e.Public)
 	case e.Public != "":
-		return Harmful, 0.6, "the order of the two, which nothing determines, decides what the program puts out: " + e.Public
+		return by(Harmful, ByPublic, "the order of the two, which nothing determines, decides what the program puts out: %s", e.Public)
 	case e.Interleavings > 0 && t.abnormal > 0:
 		// A replaced value is a hypothesis, and often one that nothing leads to:
 		// one half of a pair that is checked for consistency.
-		return Benign, 0.6, fmt.Sprintf("each of %d interleavings ends like one of the two serial orders, though %s", e.Interleavings, t.abnormalWhat)
+		return by(Benign, ByHypothesis, "each of %d interleavings ends like one of the two serial orders, though %s", e.Interleavings, t.abnormalWhat)
 	case e.Interleavings > 0 && e.Gone != "":
-		return Benign, 0.85, fmt.Sprintf("each of %d interleavings ends like one of the two serial orders, and %s", e.Interleavings, e.Gone)
+		return by(Benign, ByGone, "each of %d interleavings ends like one of the two serial orders, and %s", e.Interleavings, e.Gone)
 	case e.Interleavings > 0:
-		return Benign, 0.75, fmt.Sprintf("each of %d interleavings ends like one of the two serial orders", e.Interleavings)
+		return by(Benign, BySerialisable, "each of %d interleavings ends like one of the two serial orders", e.Interleavings)
 	case t.happened > 0:
-		return Harmful, 0.75, "it happened in this recording: what the function did isn't normal, and without the other thread's store it is: " + t.happenedWhat
+		return by(Harmful, ByHappened, "it happened in this recording: what the function did isn't normal, and without the other thread's store it is: %s", t.happenedWhat)
 	case t.abnormal > 0:
-		return Harmful, 0.7, "with the other value the outputs are abnormal: " + t.abnormalWhat
+		return by(Harmful, ByAbnormal, "with the other value the outputs are abnormal: %s", t.abnormalWhat)
 	case t.same > 0 && t.different == 0 && t.unknown == 0:
-		return Benign, 0.7, "no replacement changes any output"
+		return by(Benign, ByNoEffect, "no replacement changes any output")
 	case t.different > 0 && t.unknown == 0 && e.Gone != "":
-		return Benign, 0.7, "the other value changes what the function does (" + t.differentWhat + "), but " + e.Gone
+		return by(Benign, ByEffectGone, "the other value changes what the function does (%s), but %s", t.differentWhat, e.Gone)
 	case t.normal > 0 && t.unknown == 0:
-		return Benign, 0.65, "the other value changes what the function does (" + t.differentWhat + "), which stays as it usually is"
+		return by(Benign, ByNormal, "the other value changes what the function does (%s), which stays as it usually is", t.differentWhat)
 	case t.different > 0 && t.unknown == 0:
-		return Unknown, 0.5, "the other value changes the outputs (" + t.differentWhat + "), and nothing says whether that is normal"
+		return by(Unknown, ByChanged, "the other value changes the outputs (%s), and nothing says whether that is normal", t.differentWhat)
 	case e.SerialFailed != "":
-		return Unknown, 0.3, "could not be re-emulated: " + e.SerialFailed
+		return by(Unknown, ByNoOrder, "could not be re-emulated: %s", e.SerialFailed)
 	}
-	return Unknown, 0.3, "no experiment gave a result"
+	return by(Unknown, ByNothing, "no experiment gave a result")
 }
 
 // A count of what trials showed.

@@ -42,9 +42,9 @@ func TestVerdicts(t *testing.T) {
 		{"a crash", Evidence{Trials: []Trial{{Simulate: true, Outcome: "crash", What: "page fault"}}}, Harmful, "page fault"},
 		{"nothing", Evidence{SerialFailed: "too long"}, Unknown, "too long"},
 	} {
-		v, p, why := Judge(c.e)
-		if v != c.verdict || p <= 0 || p >= 1 || !strings.Contains(why, c.why) {
-			t.Errorf("%s: %s (%v), %s; want %s because %q", c.name, v, p, why, c.verdict, c.why)
+		j := Judge(c.e)
+		if p := j.Confidence; j.Verdict != c.verdict || p < 0 || p >= 1 || (p == 0) != (j.Verdict == Unknown) || j.Basis == "" || !strings.Contains(j.Reason, c.why) {
+			t.Errorf("%s: %+v; want %s because %q", c.name, j, c.verdict, c.why)
 		}
 	}
 }

@@ -172,7 +172,11 @@ func (a *Access) at() string {
 
 func (p *printer) race(n int, x *Race, runs int) {
 	l := &x.Location
-	p.f("[%d] %s (%.2f): %s", n, strings.ToUpper(string(x.Verdict)), x.Confidence, l.Name())
+	p.f("[%d] %s", n, strings.ToUpper(string(x.Verdict)))
+	if x.Confidence > 0 {
+		p.f(" (%.2f)", x.Confidence)
+	}
+	p.f(": %s", l.Name())
 	if l.Type != "" {
 		p.f(" (%s)", l.Type)
 	}
