@@ -35,13 +35,13 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 		for k := 0; k < max(len(w.Calls), len(g.Calls)); k++ {
 			wc, gc := callText(w.Calls, k), callText(g.Calls, k)
 			if wc != gc {
-				if add(Output{Name: fmt.Sprintf("system call %d of thread %d", k+1, secs[i].Thread), Want: wc, Got: gc, Public: true}) {
+				if add(Output{Name: fmt.Sprintf("system call %d of thread %d", k+1, secs[i].Thread), Want: wc, Got: gc, Public: publicCall(w, g, k)}) {
 					return out
 				}
 				break
 			}
 		}
-		for _, o := range textDiff(int(secs[i].Thread), w.Texts, g.Texts) {
+		for _, o := range textDiff(int(secs[i].Thread), w.Texts, g.Texts, alike(w, g)) {
 			if add(o) {
 				return out
 			}
@@ -127,6 +127,26 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 		}
 	}
 	return out
+}
+
+// publicCall reports whether the world notices that the k-th calls of two
+// executions differ. What one of them hasn't done it may still do, and if one of
+// them ends, the other may do so later, unless both came to the same kind of end.
+func publicCall(x, y *overlay.End, k int) bool {
+	if k >= len(x.Calls) || k >= len(y.Calls) {
+		more := x
+		if k >= len(x.Calls) {
+			more = y
+		}
+		return alike(x, y) && !more.Calls[k].Inward()
+	}
+	a, b := &x.Calls[k], &y.Calls[k]
+	return a.Ends() == b.Ends() && !(a.Inward() && b.Inward())
+}
+
+// alike reports whether two executions of a section came to the same kind of end.
+func alike(x, y *overlay.End) bool {
+	return x.Outcome == overlay.Done && y.Outcome == overlay.Done && x.Left == y.Left && x.Exited == y.Exited
 }
 
 func nextText(left bool) string {
@@ -273,8 +293,9 @@ func callText(calls []overlay.Call, k int) string {
 	return fmt.Sprintf("%d(%#x, %#x, %#x)", c.NR, c.Args[0], c.Args[1], c.Args[2])
 }
 
-// textDiff compares what a participant put into the buffers of streams.
-func textDiff(thread int, want, got []overlay.Text) []Output {
+// textDiff compares what a participant put into the buffers of streams. What
+// one of two put there so far it may continue, unless both came as far.
+func textDiff(thread int, want, got []overlay.Text, asFar bool) []Output {
 	var out []Output
 	for i, k := 0, 0; i < len(want) || k < len(got); {
 		var w, g overlay.Text
@@ -297,7 +318,8 @@ func textDiff(thread int, want, got []overlay.Text) []Output {
 			for at < len(w.Data) && at < len(g.Data) && w.Data[at] == g.Data[at] {
 				at++
 			}
-			out = append(out, Output{Name: fmt.Sprintf("what thread %d writes to descriptor %d", thread, w.FD), Want: textText(w, at), Got: textText(g, at), Public: true})
+			out = append(out, Output{Name: fmt.Sprintf("what thread %d writes to descriptor %d", thread, w.FD), Want: textText(w, at), Got: textText(g, at),
+				Public: asFar || at < len(w.Data) && at < len(g.Data)})
 		}
 	}
 	return out

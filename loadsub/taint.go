@@ -224,7 +224,7 @@ func (t *taint) outputs(h *overlay.History) {
 	words := map[uint64]outputs{}
 	quiet := t.quiet(h)
 	for i := range h.Steps {
-		if h.Steps[i].Call >= 0 {
+		if seen(&h.Steps[i]) {
 			t.calls++
 		}
 		if quiet[i] {
@@ -346,17 +346,25 @@ func (t *taint) note(at emulate.Count, next int, o outputs) int {
 	return next
 }
 
-// call goes backwards over a system call: its arguments and what the kernel
-// reads are an output, what it writes comes from outside.
+// seen reports whether an instruction is a system call that others notice.
+func seen(st *overlay.Step) bool { return st.Call >= 0 && !overlay.Unseen(uint64(st.Call)) }
+
+// call goes backwards over a system call. Its arguments and what the kernel
+// reads flow into its results, and are an output if others notice the call.
 func (t *taint) call(h *overlay.History, i int) {
 	st := &h.Steps[i]
-	t.clear(overlay.Span{Addr: overlay.LocReg + 8*x86.RAX, N: 8})
+	result := overlay.Span{Addr: overlay.LocReg + 8*x86.RAX, N: 8}
+	o := t.get(result)
+	t.clear(result)
 	st.Writes(t.clear)
 	for _, sp := range h.CallWrites[i] {
+		o |= t.get(sp)
 		t.clear(sp)
 	}
-	o := t.output(fmt.Sprintf("system call %d", t.calls))
-	t.calls--
+	if seen(st) {
+		o |= t.output(fmt.Sprintf("system call %d", t.calls))
+		t.calls--
+	}
 	for _, sp := range overlay.CallArgs(st.Call) {
 		t.add(sp, o)
 	}

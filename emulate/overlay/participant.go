@@ -69,6 +69,7 @@ type participant struct {
 	sum       uint64 // of what it changed of foreign memory
 	sums      [16]uint64
 	nsums     int
+	exited    bool   // its last system call ended it
 	stuck     bool   // it waits, and nobody is left to wait for
 	doomed    string // the function that ends the program, once it is called; what it did to the heap
 	alloc     allocating

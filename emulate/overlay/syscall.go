@@ -11,29 +11,6 @@ type Call struct {
 	Data []byte // what write(2) and its like would have sent, at most 4 KiB
 }
 
-// System call numbers that experiments know by heart (Linux, x86-64).
-const (
-	sysWrite        = 1
-	sysMmap         = 9
-	sysMprotect     = 10
-	sysMunmap       = 11
-	sysBrk          = 12
-	sysPwrite64     = 18
-	sysSchedYield   = 24
-	sysMremap       = 25
-	sysMadvise      = 28
-	sysNanosleep    = 35
-	sysGetpid       = 39
-	sysExit         = 60
-	sysGettimeofday = 96
-	sysGettid       = 186
-	sysFutex        = 202
-	sysClockGettime = 228
-	sysClockNanoslp = 230
-	sysExitGroup    = 231
-	sysGetcpu       = 309
-)
-
 const (
 	futexCmdMask = 0x7f
 	futexWait    = 0
@@ -72,6 +49,7 @@ func (p *participant) syscall() {
 			p.calls = append(p.calls, call)
 		}
 		if in.NoExit {
+			p.exited = true
 			p.end(Done, "")
 			return
 		}
@@ -84,17 +62,13 @@ func (p *participant) syscall() {
 			c.Count = count
 		}
 		p.finishCall(in.Ret)
-	case nr == sysSchedYield || nr == sysNanosleep || nr == sysClockNanoslp:
-		p.finishCall(0) // nothing visible; a waiter lets the others run
-		p.waited()
+	case p.pure(nr, args):
 	case nr == sysMmap && args[3]&mapAnonymous != 0 && args[3]&mapFixed == 0:
 		p.finishCall(p.run.mapAnonymous(args[1]))
 	case nr == sysBrk && args[0] != 0:
 		// It grows by what the allocator asks for, at the end of what it has.
 		p.run.fresh = append(p.run.fresh, Span{args[0] - brkStep, brkStep})
 		p.finishCall(args[0])
-	case nr == sysMadvise, nr == sysMprotect, nr == sysMunmap:
-		p.finishCall(0)
 	case nr == sysWrite || nr == sysPwrite64:
 		if !p.flushes(nr, args) {
 			p.calls = append(p.calls, call)
@@ -102,19 +76,14 @@ func (p *participant) syscall() {
 		p.finishCall(args[2])
 	case nr == sysExit || nr == sysExitGroup:
 		p.calls = append(p.calls, call)
+		p.exited = true
 		p.end(Done, "")
+	case unseen[nr]:
+		p.end(Unknown, fmt.Sprintf("the result of system call %d, which was not recorded with these arguments", nr))
 	default:
 		p.calls = append(p.calls, call)
 		p.end(Changed, fmt.Sprintf("system call %d with arguments that were not recorded", nr))
 	}
-}
-
-// unseen are the system calls that nobody outside the process notices, and that
-// no later result depends on: they are no outputs.
-var unseen = map[uint64]bool{
-	sysMmap: true, sysMprotect: true, sysMunmap: true, sysBrk: true, sysMremap: true, sysMadvise: true,
-	sysSchedYield: true, sysNanosleep: true, sysClockNanoslp: true, sysGettimeofday: true, sysClockGettime: true,
-	sysGetpid: true, sysGettid: true, sysGetcpu: true,
 }
 
 // Flags of mmap(2), and how far an allocator moves the break at a time (glibc:
