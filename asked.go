@@ -1,7 +1,6 @@
 package racesim
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -89,8 +88,12 @@ func (a *analysis) asked() {
 	}
 }
 
-func (l *lineAsked) name() string {
-	return fmt.Sprintf("%s:%d", filepath.Base(l.load.File), l.load.Line)
+func (l *lineAsked) name() string { return l.load.place() }
+
+// place is what an experiment's load is called.
+func (l Load) place() string {
+	f := report.Frame{File: l.File, Line: l.Line}
+	return f.Place()
 }
 
 // spread picks some executions, of different threads first.

@@ -3,7 +3,6 @@ package racesim
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"regexp"
 
 	"github.com/racesim/racesim/classify"
@@ -162,12 +161,15 @@ func (a *analysis) feature(addr, sp uint64) (name string, real bool) {
 	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 {
 		where := "heap"
 		if s := a.allocated(b); len(s) > 0 {
-			where = fmt.Sprintf("heap(%s:%d)", filepath.Base(s[0].File), s[0].Line)
+			where = "heap(" + s[0].Place() + ")"
 		}
 		if off := addr - uint64(b.Addr); b.Size <= 256 {
 			return fmt.Sprintf("%s+%d", where, off), false
 		}
 		return where + "+*", false
+	}
+	if m, off, ok := a.ms.DataAt(emulate.Addr(addr)); ok {
+		return fmt.Sprintf("%s+0x%x", m.Name(), off), false
 	}
 	if inFrame(addr, sp) {
 		return fmt.Sprintf("the frame%+d", int64(addr-sp)), false

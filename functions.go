@@ -23,10 +23,17 @@ type FunctionUse struct {
 	Module  string `json:"module"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
+	Offset  string `json:"offset,omitempty"` // of the entry in the module; only without a file
 	Calls   uint64 `json:"calls"`
 	Threads int    `json:"threads"` // that called it
 
 	f *funcs.Func
+}
+
+// Place is where the function begins, as of a report.Frame.
+func (u *FunctionUse) Place() string {
+	f := report.Frame{Function: u.Name, File: u.File, Line: u.Line, Module: u.Module, Offset: u.Offset}
+	return f.Place()
 }
 
 // A FunctionReport is what instances of one function had for inputs and
@@ -162,10 +169,7 @@ func (a *analysis) allocator(b races.Block) string {
 	if len(s) == 0 {
 		return "an unknown function"
 	}
-	if s[0].File != "" {
-		return fmt.Sprintf("%s:%d", filepath.Base(s[0].File), s[0].Line)
-	}
-	return s[0].Function
+	return s[0].Place()
 }
 
 // frequencies counts values by name.
@@ -315,7 +319,8 @@ func (w *functionWalk) count(v *visit) {
 		if u == nil {
 			u = &FunctionUse{Name: f.Name, Module: filepath.Base(f.Module.Path), f: f}
 			if fs := w.ms.Frames(at); len(fs) > 0 {
-				u.File, u.Line = fs[len(fs)-1].File, fs[len(fs)-1].Line
+				r := reportFrame(fs[len(fs)-1])
+				u.File, u.Line, u.Offset = r.File, r.Line, r.Offset
 			}
 			w.uses[at] = u
 		}

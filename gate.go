@@ -2,7 +2,6 @@ package racesim
 
 import (
 	"fmt"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -197,7 +196,7 @@ func Unused(r *report.Report, loads []Load) []Load {
 	note(r.Experiments)
 	var out []Load
 	for _, l := range loads {
-		if !tried[fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)] {
+		if !tried[l.place()] {
 			out = append(out, l)
 		}
 	}

@@ -2,7 +2,6 @@ package racesim
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sort"
 
@@ -117,23 +116,6 @@ func (a *analysis) quiet(target uint64) bool {
 	f := a.ms.FuncAt(emulate.Addr(target))
 	r, ok := a.ms.Runtime(f)
 	return ok && r.Category.Own()
-}
-
-// name says what memory at addr is called.
-func (a *analysis) name(addr uint64) string {
-	if v, ok := a.ms.VarAt(emulate.Addr(addr)); ok {
-		return v.Path
-	}
-	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 {
-		if s := a.allocated(b); len(s) > 0 {
-			at := s[0].Function
-			if s[0].File != "" {
-				at = fmt.Sprintf("%s:%d", filepath.Base(s[0].File), s[0].Line)
-			}
-			return fmt.Sprintf("heap(%s)+%d", at, uint64(addr)-uint64(b.Addr))
-		}
-	}
-	return ""
 }
 
 // spins tests whether a race's reader does nothing but wait for the writer. It

@@ -2,7 +2,6 @@ package racesim
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/racesim/racesim/classify"
@@ -216,7 +215,7 @@ func (b *bench) try(i int, at *report.Frame, rep loadsub.Replacement) *trial {
 		t.opinion.Why = "it doesn't come to its end"
 	}
 	size := int(t.Load.Size)
-	x := report.Experiment{Function: b.q.String(), Load: fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line), Mode: "simulate", Source: string(rep.Source),
+	x := report.Experiment{Function: b.q.String(), Load: at.Place(), Mode: "simulate", Source: string(rep.Source),
 		Recorded: number(t.Load.Value, size), Replacement: number(rep.Value, size), Outcome: t.Outcome}
 	if rep.Correct {
 		x.Mode = "correct"

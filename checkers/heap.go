@@ -2,7 +2,6 @@ package checkers
 
 import (
 	"fmt"
-	"path/filepath"
 	"sort"
 
 	"github.com/racesim/racesim/report"
@@ -139,10 +138,7 @@ func top(s []report.Frame) string {
 	if len(s) == 0 {
 		return "an unknown place"
 	}
-	if s[0].File == "" {
-		return s[0].Function
-	}
-	return fmt.Sprintf("%s:%d", filepath.Base(s[0].File), s[0].Line)
+	return s[0].Place()
 }
 
 // place identifies the innermost frame.

@@ -1,6 +1,10 @@
 package funcs
 
-import "github.com/racesim/racesim/emulate"
+import (
+	"debug/elf"
+
+	"github.com/racesim/racesim/emulate"
+)
 
 // DataNamed returns the address of a data symbol of the run-time, by its name
 // in the symbol tables: the C library's, or in a static program the program's.
@@ -18,4 +22,21 @@ func (ms *Modules) DataNamed(name string) (at emulate.Addr, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// DataAt returns the module whose data, written or constant, holds address a,
+// and its offset in the file's addresses. ok is false in code, and outside of
+// the modules.
+func (ms *Modules) DataAt(a emulate.Addr) (m *Module, offset uint64, ok bool) {
+	m = ms.ModuleAt(a)
+	if m == nil || m.obj == nil {
+		return nil, 0, false
+	}
+	offset = uint64(a) - m.bias
+	for _, p := range m.obj.loads {
+		if offset >= p.Vaddr && offset < p.Vaddr+p.Memsz {
+			return m, offset, p.Flags&elf.PF_X == 0
+		}
+	}
+	return nil, 0, false
 }

@@ -21,6 +21,7 @@ type Frame struct {
 	Runtime  bool   // belongs to the C or C++ run-time
 	Library  bool   // the standard library's code, compiled into the program
 	PC       emulate.Addr
+	Offset   uint64 // of PC in the file's addresses; 0 without a module
 }
 
 // frameCache remembers the frames of addresses, up to maxFrames of them.
@@ -67,7 +68,7 @@ func (ms *Modules) makeFrames(pc emulate.Addr) []Frame {
 		return []Frame{{Function: pc.String(), PC: pc}}
 	}
 	fn := ms.FuncAt(pc)
-	base := Frame{Function: pc.String(), Module: m.Path, PC: pc, Runtime: m.Kind != ModUser}
+	base := Frame{Function: pc.String(), Module: m.Path, PC: pc, Offset: uint64(pc) - m.bias, Runtime: m.Kind != ModUser}
 	if fn != nil {
 		base.Function, base.Runtime, base.Library = fn.Name, fn.Runtime, fn.Library
 	}
@@ -98,7 +99,7 @@ func (ms *Modules) makeFrames(pc emulate.Addr) []Frame {
 	for i := len(chain) - 1; i >= 0; i-- {
 		x := &s.inlines[chain[i]]
 		name := g.display(x.name)
-		out = append(out, Frame{Function: name, File: file, Line: line, Module: m.Path, Inlined: true, PC: pc, Runtime: base.Runtime, Library: isStdName(name)})
+		out = append(out, Frame{Function: name, File: file, Line: line, Module: m.Path, Inlined: true, PC: pc, Offset: a, Runtime: base.Runtime, Library: isStdName(name)})
 		file, line = g.fileName(u, x.callFile), x.callLine
 	}
 	if fn == nil || fn.Linkage == "" {

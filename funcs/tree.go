@@ -205,7 +205,7 @@ func (t *Tree) Stack(id NodeID, pc emulate.Addr) []Frame {
 func (t *Tree) tailFrames(from, to *Func) []Frame {
 	l := t.tailPath(from, to)
 	if len(l) == 0 {
-		return []Frame{{Function: from.Name, Module: from.Module.Path, Runtime: from.Runtime, Library: from.Library, PC: from.Entry}}
+		return []Frame{{Function: from.Name, Module: from.Module.Path, Runtime: from.Runtime, Library: from.Library, PC: from.Entry, Offset: uint64(from.Entry) - from.Module.bias}}
 	}
 	var out []Frame
 	for i := len(l) - 1; i >= 0; i-- {

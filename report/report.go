@@ -53,8 +53,9 @@ type Race struct {
 type Location struct {
 	Kind        string  `json:"kind"` // global, heap, stack, tls, mapped, unknown
 	Symbol      string  `json:"symbol"`
-	Offset      int64   `json:"offset"` // bytes from the symbol or block
-	Size        int     `json:"size"`   // bytes
+	Variable    string  `json:"variable,omitempty"` // the symbol without members and indices
+	Offset      int64   `json:"offset"`             // bytes from the symbol or block
+	Size        int     `json:"size"`               // bytes
 	Type        string  `json:"type"`
 	Address     string  `json:"address,omitempty"`
 	AllocatedAt []Frame `json:"allocated_at"`
@@ -84,7 +85,10 @@ type Frame struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 	Module   string `json:"module"`
-	Inlined  bool   `json:"inlined,omitempty"`
+	// Offset is of the instruction in the module, hexadecimal, as the file's
+	// virtual addresses are; only without a File.
+	Offset  string `json:"offset,omitempty"`
+	Inlined bool   `json:"inlined,omitempty"`
 }
 
 // An Experiment is one re-emulation and what came of it.

@@ -71,3 +71,18 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		f    Frame
+		want string
+	}{
+		{Frame{Function: "deposit", File: "/src/bank.c", Line: 7, Module: "/bin/bank"}, "bank.c:7"},
+		{Frame{Function: "deposit", Module: "/bin/bank", Offset: "0x11fa"}, "bank+0x11fa"},
+		{Frame{Function: "0x7f0012345678"}, "0x7f0012345678"},
+	} {
+		if got := c.f.Place(); got != c.want {
+			t.Errorf("%+v: %q, expected %q", c.f, got, c.want)
+		}
+	}
+}

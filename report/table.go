@@ -160,14 +160,14 @@ func (l *Location) Name() string {
 	return name
 }
 
-func (a *Access) short() string { return a.Op + " " + a.at() }
-
-// at is the place of an access: file:line, or else the function.
-func (a *Access) at() string {
-	if a.File != "" {
-		return fmt.Sprintf("%s:%d", filepath.Base(a.File), a.Line)
+// short is what an access did and where. A function's name says more than an
+// offset.
+func (a *Access) short() string {
+	f := a.Frame()
+	if f.File == "" && !f.unnamed() {
+		return a.Op + " " + f.Function
 	}
-	return a.Function
+	return a.Op + " " + f.Place()
 }
 
 func (p *printer) race(n int, x *Race, runs int) {
@@ -205,7 +205,7 @@ func (p *printer) access(a *Access) {
 	if a.Atomic {
 		p.f("atomic ")
 	}
-	p.f("%s in %s, %s", a.Op, a.Function, a.at())
+	p.f("%s in %s, %s", a.Op, a.Function, a.Place())
 	if a.Value != "" {
 		p.f(", value %s", a.Value)
 	}
@@ -305,9 +305,11 @@ func (p *printer) stack(s []Frame) {
 			p.f("        … %s\n", count(len(s)-i, "more frame"))
 			break
 		}
-		at := f.Module
+		at := f.Place()
 		if f.File != "" {
 			at = fmt.Sprintf("%s:%d", f.File, f.Line)
+		} else if f.Offset == "" {
+			at = f.Module
 		}
 		in := ""
 		if f.Inlined {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -77,13 +76,6 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-func where(f *racesim.FunctionUse) string {
-	if f.File == "" {
-		return f.Module
-	}
-	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-}
-
 func times(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -94,12 +86,12 @@ func times(n uint64, what string) string {
 func listFunctions(w io.Writer, fs []racesim.FunctionUse) {
 	fmt.Fprintf(w, "%10s %7s  function\n", "calls", "threads")
 	for i := range fs {
-		fmt.Fprintf(w, "%10d %7d  %s  %s\n", fs[i].Calls, fs[i].Threads, fs[i].Name, where(&fs[i]))
+		fmt.Fprintf(w, "%10d %7d  %s  %s\n", fs[i].Calls, fs[i].Threads, fs[i].Name, fs[i].Place())
 	}
 }
 
 func showFunction(w io.Writer, r *racesim.FunctionReport, most int) {
-	fmt.Fprintf(w, "%s, %s: %s by %s, %d looked at\n", r.Name, where(&r.FunctionUse), times(r.Calls, "call"), times(uint64(r.Threads), "thread"), r.Looked)
+	fmt.Fprintf(w, "%s, %s: %s by %s, %d looked at\n", r.Name, r.Place(), times(r.Calls, "call"), times(uint64(r.Threads), "thread"), r.Looked)
 	show := func(title string, us []racesim.ValueUse) {
 		fmt.Fprintln(w, title)
 		width := 0

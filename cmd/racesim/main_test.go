@@ -68,6 +68,8 @@ func buildGuests(t *testing.T) string {
 	for _, src := range sources {
 		build(strings.TrimSuffix(filepath.Base(src), ".c"), src)
 	}
+	build("racy-symbols", "testdata/guests/racy.c", "-g0")
+	build("racy-stripped", "testdata/guests/racy.c", "-s")
 	build("echo-static", "testdata/guests/echo.c", "-static")
 	build("echo-static-pie", "testdata/guests/echo.c", "-static-pie")
 	// A program for another processor needs no compiler: the head is enough.

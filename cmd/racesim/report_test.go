@@ -44,6 +44,7 @@ type (
 	jsonLocation struct {
 		Kind        string      `json:"kind"`
 		Symbol      string      `json:"symbol"`
+		Variable    string      `json:"variable,omitempty"`
 		Offset      int64       `json:"offset"`
 		Size        int         `json:"size"`
 		Type        string      `json:"type"`
@@ -68,6 +69,7 @@ type (
 		File     string `json:"file"`
 		Line     int    `json:"line"`
 		Module   string `json:"module"`
+		Offset   string `json:"offset,omitempty"`
 		Inlined  bool   `json:"inlined,omitempty"`
 	}
 	jsonExperiment struct {
