@@ -14,24 +14,35 @@ type foreseer struct {
 	suspects map[uint64]bool
 	dec      logDecoder
 
-	in   chan []byte
-	sent int // chunks
+	in   chan logPart
 	quit atomic.Bool
 	done chan struct{}
 }
+
+// maxBehind is the number of chunks that the foreseer may be behind: the pass
+// waits for it.
+const maxBehind = 32
 
 // early hands the chunks that are complete to the foreseer, which is made if
 // need be.
 func (p *Pass) early() {
 	f := p.foreseer
 	if f == nil {
-		f = &foreseer{blocks: races.New(races.Config{}), suspects: map[uint64]bool{}, in: make(chan []byte, maxLog/logChunk+1), done: make(chan struct{})}
+		f = &foreseer{blocks: races.New(races.Config{}), suspects: map[uint64]bool{}, in: make(chan logPart, maxBehind), done: make(chan struct{})}
 		f.pred = p.newPredictor(func(line uint64) { f.suspects[line] = true })
 		p.foreseer = f
 		go f.run()
 	}
-	for ; f.sent < len(p.log.chunks)-1; f.sent++ {
-		f.in <- p.log.chunks[f.sent]
+	f.send(&p.log, false)
+}
+
+func (f *foreseer) send(l *eventLog, all bool) {
+	for {
+		c, ok := l.take(all)
+		if !ok {
+			return
+		}
+		f.in <- c
 	}
 }
 
@@ -53,10 +64,8 @@ func (f *foreseer) take(e *races.Event) {
 }
 
 // end hands over what is left and returns the predictor when it has seen all.
-func (f *foreseer) end(chunks [][]byte) *races.Predictor {
-	for ; f.sent < len(chunks); f.sent++ {
-		f.in <- chunks[f.sent]
-	}
+func (f *foreseer) end(l *eventLog) *races.Predictor {
+	f.send(l, true)
 	close(f.in)
 	<-f.done
 	return f.pred
@@ -67,7 +76,7 @@ func (f *foreseer) end(chunks [][]byte) *races.Predictor {
 func (p *Pass) Drop() {
 	if f := p.foreseer; f != nil {
 		f.quit.Store(true)
-		f.end(nil)
+		f.end(&eventLog{})
 		p.foreseer, p.log = nil, eventLog{full: true}
 	}
 }

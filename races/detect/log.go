@@ -3,24 +3,41 @@ package detect
 import (
 	"encoding/binary"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/races"
 )
 
-// An eventLog keeps the events of a pass, as the detector got them, so that
-// they can be looked at again without another replay. Numbers are differences
-// to those of the event before.
+// An eventLog keeps the events of a pass, as the detector got them, until
+// somebody wants to look at them again without another replay. Numbers are
+// differences to those of the event before.
+//
+// Chunks that were handed on are nil. Once there are many, older ones are
+// compressed.
 type eventLog struct {
-	chunks [][]byte
-	size   int
-	full   bool // there was more than maxLog: nothing is kept
+	chunks []logPart
+	taken  int // chunks that were handed on
+	size   int // of those that weren't, in bytes
+	full   bool
 	last   races.Event
+	enc    *zstd.Encoder
+	packed int // chunks, from the first one, that were compressed or taken
+}
+
+// A logPart is a chunk, compressed or not.
+type logPart struct {
+	b      []byte
+	packed bool
 }
 
 const (
 	logChunk = 1 << 20
-	// maxLog bounds the log, in bytes. An event takes 10 to 25.
-	maxLog = 384 << 20
+	// maxLog bounds what is kept, in bytes. An event takes 10 to 25, compressed
+	// a fifth of it. If there is more, nothing is kept.
+	maxLog = 256 << 20
+	// looseChunks is the number of chunks that aren't compressed.
+	looseChunks = 32
 	// maxEvent is more than an event can take.
 	maxEvent = 4 + 8*binary.MaxVarintLen64
 )
@@ -31,16 +48,17 @@ func (l *eventLog) add(e *races.Event) (completed bool) {
 		return false
 	}
 	n := len(l.chunks)
-	if n == 0 || cap(l.chunks[n-1])-len(l.chunks[n-1]) < maxEvent {
+	if n == 0 || cap(l.chunks[n-1].b)-len(l.chunks[n-1].b) < maxEvent {
 		if l.size += logChunk; l.size > maxLog {
 			*l = eventLog{full: true}
 			return false
 		}
 		completed = n > 0
-		l.chunks = append(l.chunks, make([]byte, 0, logChunk))
+		l.chunks = append(l.chunks, logPart{b: make([]byte, 0, logChunk)})
 		n++
+		l.pack()
 	}
-	b, o := l.chunks[n-1], &l.last
+	b, o := l.chunks[n-1].b, &l.last
 	typed := byte(0)
 	if e.Typed {
 		typed = 1 << 7
@@ -57,22 +75,75 @@ func (l *eventLog) add(e *races.Event) (completed bool) {
 	b = binary.AppendVarint(b, int64(e.PC-o.PC))
 	b = binary.AppendUvarint(b, e.Value)
 	b = binary.AppendVarint(b, int64(e.Count-o.Count))
-	l.chunks[n-1], l.last = b, *e
+	l.chunks[n-1].b, l.last = b, *e
 	return completed
 }
 
-// each calls f with the events in order.
-func (l *eventLog) each(f func(*races.Event)) {
-	var d logDecoder
-	for _, b := range l.chunks {
-		d.each(b, f)
+// pack compresses the chunks that have become old.
+func (l *eventLog) pack() {
+	for l.packed = max(l.packed, l.taken); l.packed < len(l.chunks)-looseChunks; l.packed++ {
+		if l.enc == nil {
+			l.enc = logEncoder()
+		}
+		c := &l.chunks[l.packed]
+		if p := l.enc.EncodeAll(c.b, make([]byte, 0, len(c.b)/4)); len(p) < len(c.b) {
+			l.size -= logChunk - cap(p)
+			*c = logPart{p, true}
+		}
 	}
 }
 
-// A logDecoder reads chunks, one after the other.
-type logDecoder struct{ e races.Event }
+// take hands on the oldest chunk that wasn't, nil if there is none but the
+// last, which is still being written to, unless all is set.
+func (l *eventLog) take(all bool) (p logPart, ok bool) {
+	n := len(l.chunks)
+	if !all {
+		n--
+	}
+	if l.taken >= n {
+		return p, false
+	}
+	p = l.chunks[l.taken]
+	l.chunks[l.taken] = logPart{}
+	l.taken++
+	if p.packed {
+		l.size -= cap(p.b)
+	} else {
+		l.size -= logChunk
+	}
+	return p, true
+}
 
-func (d *logDecoder) each(b []byte, f func(*races.Event)) {
+func logEncoder() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(logChunk))
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return e
+}
+
+// A logDecoder reads chunks, one after the other.
+type logDecoder struct {
+	e   races.Event
+	dec *zstd.Decoder
+	raw []byte
+}
+
+// each calls f with the events of the next chunk in order.
+func (d *logDecoder) each(p logPart, f func(*races.Event)) {
+	b := p.b
+	if p.packed {
+		var err error
+		if d.dec == nil {
+			if d.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)); err != nil {
+				panic("BUG: " + err.Error())
+			}
+		}
+		if d.raw, err = d.dec.DecodeAll(p.b, d.raw[:0]); err != nil {
+			panic("BUG: races/detect: the log doesn't decompress: " + err.Error())
+		}
+		b = d.raw
+	}
 	e := &d.e
 	signed := func() int64 {
 		v, n := binary.Varint(b)
@@ -84,6 +155,7 @@ func (d *logDecoder) each(b []byte, f func(*races.Event)) {
 		b = b[n:]
 		return v
 	}
+	x := new(races.Event)
 	for len(b) > 0 {
 		e.Op, e.Kind, e.Flags = races.Op(b[0]&15), races.Kind(b[0]>>4&7), races.Flags(b[1])
 		e.Scope, e.Object, e.Mode = races.Scope(b[2]&3), races.ObjectKind(b[2]>>2&7), races.LockMode(b[2]>>5&3)
@@ -97,7 +169,7 @@ func (d *logDecoder) each(b []byte, f func(*races.Event)) {
 		e.PC += uint64(signed())
 		e.Value = unsigned()
 		e.Count += emulate.Count(signed())
-		x := *e
-		f(&x)
+		*x = *e
+		f(x)
 	}
 }

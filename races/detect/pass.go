@@ -312,7 +312,7 @@ func (p *Pass) PredictAgain() bool {
 	p.early()
 	f := p.foreseer
 	p.foreseer = nil
-	p.Predictor = f.end(p.log.chunks)
+	p.Predictor = f.end(&p.log)
 	for l := range f.suspects {
 		p.suspect(l)
 	}
