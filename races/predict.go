@@ -591,8 +591,7 @@ func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
 		t.pure = false
 		for i := range g.writes {
 			if g.writes[i].mask&m != 0 {
-				m := g.writes[i].moment
-				p.learnMoment(t, p.slots[m.slot].written(m))
+				p.learnMoment(t, p.read(t, g.writes[i].moment))
 				if d := g.writes[i].deps; d != 0 {
 					p.learn(t, p.clocks[d])
 				}
@@ -602,6 +601,26 @@ func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
 	if kind == Write || kind == Update {
 		g.write(predWrite{m, t.moment(), 0})
 	}
+}
+
+// read returns the moment that t learns of when it reads what was written at m:
+// the end of the critical section if t is in one of the same lock, as that has to
+// be over by then. So t learns once of all that was written in it.
+func (p *Predictor) read(t *predThread, m moment) moment {
+	if int(m.slot) == t.slot {
+		return m
+	}
+	if k := p.clocks[t.knows]; int(m.slot) < len(k) && k[m.slot] >= m.n {
+		return m
+	}
+	for i := range t.held {
+		if l := t.held[i].lock; int(m.slot) < len(l.threads) {
+			if c, _ := l.threads[m.slot].before(m.n); c != nil && c.end.n >= m.n {
+				return c.end
+			}
+		}
+	}
+	return p.slots[m.slot].written(m)
 }
 
 func (g *predGranule) write(n predWrite) {
