@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/racesim/racesim/traces"
 )
@@ -108,8 +109,30 @@ func dumpPackets(w *bufio.Writer, r *traces.Reader, o DumpOptions) error {
 // VerifyFile reads all of a trace without executing anything: every checksum, every
 // packet, and that counts and orderable events only go forward. It returns what
 // it read, in words. The error is the first damage, with its place; a trace
-// that was cut off is damaged at its end.
+// that was cut off is damaged at its end. Of a folder it reads all traces, and
+// says of each that comes before the first damaged one what it read.
 func VerifyFile(path string) (string, error) {
+	paths, err := Traces(path)
+	if err != nil {
+		return "", err
+	}
+	if len(paths) == 1 && paths[0] == path {
+		return verifyFile(path)
+	}
+	text := ""
+	for _, p := range paths {
+		t, err := verifyFile(p)
+		if t != "" {
+			text += filepath.Base(p) + ": " + t
+		}
+		if err != nil {
+			return text, err
+		}
+	}
+	return text, nil
+}
+
+func verifyFile(path string) (string, error) {
 	r, err := traces.Open(path)
 	if err != nil {
 		return "", err

@@ -60,7 +60,7 @@ func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "check that the file of a trace is whole",
-		UsageText: "racesim verify FILE.ttd",
+		UsageText: "racesim verify FILE.ttd|FOLDER",
 		Description: "Reads every chunk and packet and compares the checksums. Nothing is executed: whether the trace reproduces\n" +
 			"the program is for racesim replay to say.\n" +
 			"Exit status: 0 whole; 2 wrong use, damaged or cut off.\n\n" +
@@ -69,9 +69,6 @@ func verifyCommand() *cli.Command {
 			path, err := oneTrace(c)
 			if err != nil {
 				return err
-			}
-			if isDir(path) {
-				return fail(exitUse, "verify: %s has the traces of several processes; name one of its files", path)
 			}
 			text, err := racesim.VerifyFile(path)
 			fmt.Fprint(c.App.Writer, text)
