@@ -247,8 +247,6 @@ func (p *Process) loadScript(f *os.File, path string, depth int) (*image, error)
 		argv = append(argv, p.argv[1:]...)
 	}
 	p.argv = argv
-	if abs, err := filepath.Abs(name); err == nil {
-		p.exe = abs
-	}
+	p.exe = realPath(name)
 	return p.loadProgram(name, depth+1)
 }

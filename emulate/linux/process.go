@@ -117,6 +117,18 @@ func New(cfg Config, hooks Hooks, argv, env []string) (*Process, error) {
 	return p, nil
 }
 
+// realPath is what /proc/self/exe says of an executed file: no link, and from
+// the root (proc(5)). Loaders find a program's libraries beside it.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return path
+}
+
 // load opens the files, maps the program and makes the main thread.
 func (p *Process) load() error {
 	path := p.cfg.Path
@@ -127,9 +139,7 @@ func (p *Process) load() error {
 	if err != nil {
 		return fmt.Errorf("linux: %w", err)
 	}
-	if p.exe, err = filepath.Abs(path); err != nil {
-		return fmt.Errorf("linux: %w", err)
-	}
+	p.exe = realPath(path)
 	p.sched.init(p)
 	p.initClock(st.ModTime().UnixNano())
 	p.initOutside()

@@ -72,6 +72,28 @@ func TestProgramsOfTheSystemDoAsNatively(t *testing.T) {
 	}
 }
 
+// A program that is started through a link finds itself where it is.
+func TestTheExecutableIsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	src := filepath.Join(dir, "whoami.c")
+	os.WriteFile(src, []byte(`#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+	char b[4096];
+	int n = readlink("/proc/self/exe", b, sizeof b);
+	printf("%.*s\n", n, b);
+}
+`), 0o666)
+	exe, link := filepath.Join(dir, "whoami"), filepath.Join(dir, "link")
+	if msg, err := exec.Command("gcc", "-o", exe, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	if err := os.Symlink("whoami", link); err != nil {
+		t.Fatal(err)
+	}
+	same(t, Config{}, link)
+}
+
 func TestStandardInputFromAPipe(t *testing.T) {
 	data, err := os.ReadFile(input(t, 300000))
 	if err != nil {

@@ -188,7 +188,7 @@ func (c *call) execHere(path, name string, argv, env []string) int64 {
 	if h, ok := p.hooks.(ProcessHooks); ok {
 		h.Exec(p, path, argv)
 	}
-	p.argv, p.env, p.exe = argv, env, path
+	p.argv, p.env, p.exe = argv, env, realPath(path)
 	t.Name = truncName(filepath.Base(name))
 	img, err := p.loadProgram(path, 0)
 	if err != nil {
