@@ -5,7 +5,7 @@ BIN := bin/racesim
 # What make accuracy fetches and builds is kept here.
 ACCURACY ?= /tmp/racesim-accuracy
 
-.PHONY: build demo test check bench accuracy fuzz conform clean tools
+.PHONY: build demo test check bench accuracy sweep fuzz conform clean tools
 
 build: $(BIN)
 
@@ -45,6 +45,11 @@ bench: build
 # racesim, ThreadSanitizer, Helgrind and DRD on labelled programs; see docs/accuracy.md.
 accuracy: build tools
 	$(GO) run ./internal/accuracy -dir $(ACCURACY)
+
+# Real programs of Debian, natively and recorded; see docs/programs.md. What isn't installed is left out, unless
+# SWEEP=-install.
+sweep: build
+	$(GO) run ./internal/sweep -page docs/programs.md $(SWEEP)
 
 conform:
 	RACESIM_CONFORM=2000 RACESIM_CONFORM_PAGE=$(CURDIR)/docs/instructions.md RACESIM_CONFORM_SEQ=200000 RACESIM_CONFORM_BYTES=1000000 \
