@@ -57,6 +57,7 @@ conform:
 
 fuzz:
 	$(GO) test -fuzz FuzzOpen -fuzztime 60s ./traces
+	$(GO) test -run XXX -fuzz FuzzReadModel -fuzztime 60s .
 
 clean:
 	rm -rf bin examples/*/build

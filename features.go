@@ -161,7 +161,8 @@ func (a *analysis) feature(addr, sp uint64) (name string, real bool) {
 	if b := a.pass.Detector.BlockAt(emulate.Addr(addr)); b.ID != 0 {
 		where := "heap"
 		if s := a.allocated(b); len(s) > 0 {
-			where = "heap(" + s[0].Place() + ")"
+			// Not by its line, which moves from build to build.
+			where = "heap(" + s[0].Function + ")"
 		}
 		if off := addr - uint64(b.Addr); b.Size <= 256 {
 			return fmt.Sprintf("%s+%d", where, off), false

@@ -2,9 +2,7 @@ package racesim
 
 import (
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
+	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/loadsub"
 	"github.com/racesim/racesim/report"
@@ -21,42 +22,50 @@ import (
 // What functions normally do can be kept in a file: instances of functions and
 // loops, from one recording or from many, that later analyses compare with.
 
-// ModelSchema names the version of a model file.
-const ModelSchema = "racesim/model/v1"
-
-// Bounds of a model file.
+// Bounds of a model.
 const (
-	maxLearnt     = 400       // instances kept of one function
-	maxModelSites = 4000      // functions and loops
-	maxModelBytes = 256 << 20 // uncompressed
-	learnSites    = 400       // functions of one recording that are learnt
+	maxLearnt     = 400    // instances kept of one function
+	maxModelSites = 4000   // functions and loops
+	maxBuilds     = 4      // of one function
+	maxSources    = 100000 // traces
+	learnSites    = 400    // functions of one recording that are learnt
 )
 
-// A Model is what was learnt. Models of the same program can be merged.
+// A Model is what was learnt. Models can be merged: however often one trace is
+// in them, what it taught counts once.
 type Model struct {
-	Schema string      `json:"schema"`
-	Traces int         `json:"traces"` // learnt from
-	Sites  []ModelSite `json:"sites"`
+	Schema  string      `json:"schema"`
+	Sources []string    `json:"sources"` // fingerprints of the traces learnt from
+	Sites   []ModelSite `json:"sites"`
 }
 
-// A ModelSite is a function or a loop with instances of it.
+// A ModelSite is a function or a loop of one build, with instances of it.
 type ModelSite struct {
 	Module   string `json:"module"` // base name
+	File     string `json:"file"`   // the source's base name, "" if unknown
 	Function string `json:"function"`
-	Size     uint64 `json:"size"`           // bytes of code
+	Size     uint64 `json:"size"`           // bytes of code: builds differ in it
 	Loop     uint64 `json:"loop,omitempty"` // offset of the loop's head in the function; 0: all of it
 	Total    int    `json:"total"`          // instances that there were before some were left out
+	Newest   int    `json:"newest"`         // index of the latest source
 
 	Instances []instance `json:"instances"`
 }
 
+// key is what a site is called in all builds.
 func (s *ModelSite) key() string {
-	return fmt.Sprintf("%s %s %d", s.Module, s.Function, s.Loop)
+	return fmt.Sprintf("%s|%s|%s|%d", s.Module, s.File, s.Function, s.Loop)
 }
 
+func (s *ModelSite) buildKey() string { return fmt.Sprintf("%s|%d", s.key(), s.Size) }
+
 // modelSite says what a site is called in every recording.
-func (s *site) modelSite() ModelSite {
+func (a *analysis) modelSite(s *site) ModelSite {
 	m := ModelSite{Module: filepath.Base(s.fn.Module.Path), Function: cmp.Or(s.fn.Linkage, s.fn.Name), Size: uint64(s.fn.End - s.fn.Entry)}
+	// Of the frames at the entry the last one is the function itself.
+	if fs := a.ms.Frames(s.fn.Entry); len(fs) > 0 && fs[len(fs)-1].File != "" {
+		m.File = filepath.Base(fs[len(fs)-1].File)
+	}
 	if s.head != 0 {
 		m.Loop = s.head - uint64(s.fn.Entry)
 	}
@@ -100,15 +109,18 @@ func (m *Model) learn(ctx context.Context, path string) error {
 	if err := a.collect(ctx, a.sites, nil); err != nil {
 		return err
 	}
-	m.add(a)
-	return nil
+	return m.add(a)
 }
 
 // add takes over what an analysis collected from its own trace.
-func (m *Model) add(a *analysis) {
-	one := &Model{Schema: ModelSchema, Traces: 1}
+func (m *Model) add(a *analysis) error {
+	id, err := fileID(a.t.r.Path())
+	if err != nil {
+		return err
+	}
+	one := &Model{Schema: ModelSchema, Sources: []string{id}}
 	for _, s := range a.sites {
-		x := s.modelSite()
+		x := a.modelSite(s)
 		for _, i := range s.samples {
 			if i.origin == a {
 				x.Instances = append(x.Instances, i)
@@ -119,92 +131,125 @@ func (m *Model) add(a *analysis) {
 		}
 	}
 	m.Merge(one)
-}
-
-// Merge adds another model. Of functions whose code has another size the newer
-// one's instances are kept alone: they are of another build.
-func (m *Model) Merge(o *Model) {
-	at := map[string]int{}
-	for i := range m.Sites {
-		at[m.Sites[i].key()] = i
-	}
-	for i := range o.Sites {
-		x := o.Sites[i]
-		k, ok := at[x.key()]
-		switch {
-		case !ok && len(m.Sites) < maxModelSites:
-			at[x.key()] = len(m.Sites)
-			m.Sites = append(m.Sites, x)
-		case !ok:
-		case m.Sites[k].Size != x.Size:
-			m.Sites[k] = x
-		default:
-			s := &m.Sites[k]
-			// Both keep the share of the instances that they had.
-			all, total := len(s.Instances)+len(x.Instances), s.Total+x.Total
-			if all > maxLearnt {
-				mine := min(len(s.Instances), max(1, maxLearnt*s.Total/max(total, 1)))
-				s.Instances = thin(s.Instances, max(mine, maxLearnt-len(x.Instances)))
-				x.Instances = thin(x.Instances, maxLearnt-len(s.Instances))
-			}
-			s.Instances = append(slices.Clone(s.Instances), x.Instances...)
-			s.Total = total
-		}
-	}
-	m.Traces += o.Traces
-	slices.SortFunc(m.Sites, func(x, y ModelSite) int { return cmp.Compare(x.key(), y.key()) })
-}
-
-// of returns the instances of a site, nil if there are none of the same code.
-func (m *Model) of(s *site) []instance {
-	want := s.modelSite()
-	for i := range m.Sites {
-		if x := &m.Sites[i]; x.key() == want.key() && x.Size == want.Size {
-			return x.Instances
-		}
-	}
 	return nil
 }
 
-// ReadModel reads a model file. The error says that it is none, or of another
-// version.
-func ReadModel(path string) (*Model, error) {
+// fileID is a fingerprint of a file's content.
+func fileID(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: not a model file: %w", path, err)
+	h := xxh3.New128()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
 	}
-	r := &io.LimitedReader{R: z, N: maxModelBytes + 1}
-	m := &Model{}
-	if err := json.NewDecoder(r).Decode(m); err != nil {
-		if r.N == 0 {
-			return nil, fmt.Errorf("%s: more than %d bytes", path, maxModelBytes)
-		}
-		return nil, fmt.Errorf("%s: damaged model file: %w", path, err)
-	}
-	if m.Schema != ModelSchema {
-		return nil, fmt.Errorf("%s: schema %q, this program reads %q: learn it anew", path, m.Schema, ModelSchema)
-	}
-	return m, nil
+	return fmt.Sprintf("%x", h.Sum128().Bytes()), nil
 }
 
-// Write puts the model into a file, whole or not at all.
-func (m *Model) Write(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".racesim-model-")
-	if err != nil {
-		return err
+// Merge adds another model. Instances of traces that both have learnt from are
+// taken once. Of the builds of a function the latest are kept.
+func (m *Model) Merge(o *Model) {
+	source := map[string]int{}
+	for i, id := range m.Sources {
+		source[id] = i
 	}
-	defer os.Remove(f.Name())
-	z := gzip.NewWriter(f)
-	err = errors.Join(json.NewEncoder(z).Encode(m), z.Close(), f.Chmod(0o644), f.Close())
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	to := make([]int, len(o.Sources)) // index in m of each of o's sources
+	for i, id := range o.Sources {
+		k, ok := source[id]
+		if !ok {
+			k = len(m.Sources)
+			source[id] = k
+			m.Sources = append(m.Sources, id)
+		}
+		to[i] = k
 	}
-	return os.Rename(f.Name(), path)
+	at := map[string]int{}
+	for i := range m.Sites {
+		at[m.Sites[i].buildKey()] = i
+	}
+	for i := range o.Sites {
+		x := o.Sites[i]
+		x.Newest = to[x.Newest]
+		x.Instances = slices.Clone(x.Instances)
+		for k := range x.Instances {
+			x.Instances[k].From = to[x.Instances[k].From]
+		}
+		k, ok := at[x.buildKey()]
+		switch {
+		case ok:
+			m.Sites[k].join(x)
+		case len(m.Sites) < maxModelSites:
+			at[x.buildKey()] = len(m.Sites)
+			m.Sites = append(m.Sites, x)
+		}
+	}
+	slices.SortStableFunc(m.Sites, func(x, y ModelSite) int {
+		return cmp.Or(cmp.Compare(x.key(), y.key()), cmp.Compare(y.Newest, x.Newest), cmp.Compare(x.Size, y.Size))
+	})
+	m.dropOldBuilds()
+}
+
+// dropOldBuilds keeps the latest builds of each function. Sites are sorted.
+func (m *Model) dropOldBuilds() {
+	out := m.Sites[:0]
+	n := 0
+	for i := range m.Sites {
+		if n++; i == 0 || m.Sites[i].key() != out[len(out)-1].key() {
+			n = 1
+		}
+		if n <= maxBuilds {
+			out = append(out, m.Sites[i])
+		}
+	}
+	m.Sites = out
+}
+
+// join adds instances of the same code, but for those of traces that s has
+// instances of. When there are too many, both keep the share that they had.
+func (s *ModelSite) join(x ModelSite) {
+	have := map[int]bool{}
+	for i := range s.Instances {
+		have[s.Instances[i].From] = true
+	}
+	all := len(x.Instances)
+	x.Instances = slices.DeleteFunc(x.Instances, func(i instance) bool { return have[i.From] })
+	x.Total = x.Total * len(x.Instances) / max(all, 1)
+	total := s.Total + x.Total
+	if len(s.Instances)+len(x.Instances) > maxLearnt {
+		mine := min(len(s.Instances), max(1, maxLearnt*s.Total/max(total, 1)))
+		s.Instances = thin(s.Instances, max(mine, maxLearnt-len(x.Instances)))
+		x.Instances = thin(x.Instances, maxLearnt-len(s.Instances))
+	}
+	s.Instances = append(slices.Clone(s.Instances), x.Instances...)
+	s.Total = total
+	s.Newest = max(s.Newest, x.Newest)
+}
+
+// of returns the instances of a site: of the same code, and if these are too
+// few for an opinion, of the same function in other builds, latest first. A loop
+// is found again only in the same code. other says that other builds are among
+// them.
+func (m *Model) of(want ModelSite) (found []instance, other bool) {
+	for i := range m.Sites {
+		if x := &m.Sites[i]; x.buildKey() == want.buildKey() {
+			found = x.Instances
+		}
+	}
+	if want.Loop != 0 {
+		return found, false
+	}
+	for i := range m.Sites {
+		x := &m.Sites[i]
+		if len(found) >= classify.MinSamples {
+			break
+		}
+		if x.key() == want.key() && x.Size != want.Size {
+			found, other = append(slices.Clone(found), x.Instances...), true
+		}
+	}
+	return found, other
 }
 
 // keep adds what was collected to a model file, which is made if it isn't
@@ -217,7 +262,9 @@ func (a *analysis) keep(path string) error {
 	if err != nil {
 		return err
 	}
-	m.add(a)
+	if err := m.add(a); err != nil {
+		return err
+	}
 	return m.Write(path)
 }
 
@@ -227,5 +274,5 @@ func (m *Model) Summary() string {
 	for i := range m.Sites {
 		n += len(m.Sites[i].Instances)
 	}
-	return fmt.Sprintf("%d instances of %d functions and loops, from %d traces", n, len(m.Sites), m.Traces)
+	return fmt.Sprintf("%d instances of %d functions and loops, from %s", n, len(m.Sites), plural(uint64(len(m.Sources)), "trace"))
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sort"
 
+	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/x86"
@@ -53,6 +55,7 @@ type instance struct {
 	start  emulate.Count
 	sp     uint64
 
+	From  int       `json:"from"` // index of the source, in a model file
 	Entry registers `json:"entry"`
 	Exit  registers `json:"exit"`
 	Mem   []cell    `json:"mem,omitempty"`
@@ -158,14 +161,44 @@ func (a *analysis) survey(ctx context.Context, groups []*group) error {
 			return fmt.Errorf("--update-model: %w", err)
 		}
 	}
-	for _, m := range a.o.Learnt {
-		for _, s := range a.sites {
-			s.samples = append(s.samples, m.of(s)...)
-		}
+	if err := a.learnt(); err != nil {
+		return err
 	}
 	for _, path := range a.o.Models {
 		if err := a.learnFrom(ctx, path); err != nil {
 			return fmt.Errorf("--with %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// learnt adds what the models given know. What they have from this very trace
+// is there already.
+func (a *analysis) learnt() error {
+	if len(a.o.Learnt) == 0 {
+		return nil
+	}
+	id, err := fileID(a.t.r.Path())
+	if err != nil {
+		return err
+	}
+	all := &Model{Schema: ModelSchema}
+	for _, m := range a.o.Learnt {
+		all.Merge(m)
+	}
+	own := slices.Index(all.Sources, id)
+	for _, s := range a.sites {
+		found, other := all.of(a.modelSite(s))
+		if other && len(s.samples) >= classify.MinSamples {
+			continue // this build tells enough
+		}
+		if other {
+			a.note("%s: the model knows it from other builds", s.fn.Name)
+		}
+		for _, x := range found {
+			if x.From != own {
+				s.samples = append(s.samples, x)
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package racesim_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -129,7 +130,7 @@ func TestOtherTracesTeachWhatIsNormal(t *testing.T) {
 	if err := m.Write(file); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = racesim.ReadModel(file); err != nil || m.Traces != len(others) || len(m.Sites) == 0 {
+	if m, err = racesim.ReadModel(file); err != nil || len(m.Sources) != len(others) || len(m.Sites) == 0 {
 		t.Fatalf("read back: %+v, %v", m, err)
 	}
 	q, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{Learnt: []*racesim.Model{m}})
@@ -138,6 +139,59 @@ func TestOtherTracesTeachWhatIsNormal(t *testing.T) {
 	}
 	if a, b := verdicts(q), verdicts(r); a != b {
 		t.Errorf("with a model:\n%s\nwith the traces it was learnt from:\n%s", a, b)
+	}
+}
+
+// What functions of one build do helps with another, whose code is elsewhere
+// and has another size; the report says so.
+func TestModelsHelpOtherBuilds(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("testdata/models/once.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(name, source string, flags ...string) string {
+		// Of the same name: that is what a function is known by, too.
+		os.Mkdir(filepath.Join(dir, name), 0o777)
+		bin := filepath.Join(dir, name, "guest")
+		if err := os.WriteFile(filepath.Join(dir, name, "once.c"), []byte(source), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("gcc", append([]string{"-g", "-pthread", "-w", "-o", bin, "once.c"}, flags...)...)
+		cmd.Dir = filepath.Join(dir, name)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("gcc: %v\n%s", err, out)
+		}
+		return bin
+	}
+	old := build("old", string(text), "-O0")
+	m := &racesim.Model{Schema: racesim.ModelSchema}
+	for seed := uint64(1); seed < 5; seed++ {
+		trace := filepath.Join(dir, "t.ttd")
+		recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{old}, Seed: seed})
+		one, err := racesim.Learn(context.Background(), []string{trace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Merge(one)
+	}
+	shifted := "int before(int x)\n{\n\treturn 3 * x;\n}\n\n" + string(text)
+	trace := filepath.Join(dir, "new.ttd")
+	recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{build("new", shifted, "-O1")}, Seed: 1})
+	r, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{Learnt: []*racesim.Model{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for i := range r.Races {
+		for _, x := range r.Races[i].Experiments {
+			if x.Normal != nil {
+				known++
+			}
+		}
+	}
+	if notes := strings.Join(r.Notes, "\n"); known == 0 || !strings.Contains(notes, "look: the model knows it from other builds") {
+		t.Errorf("%d opinions; notes: %s", known, notes)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -14,7 +15,8 @@ func learnCommand() *cli.Command {
 		Usage:     "keep what functions normally do, for later analyses",
 		UsageText: "racesim learn -o MODEL FILE.ttd|MODEL…",
 		Description: "Collects instances of the program's functions, and of the loops that race, from recordings that are as they\n" +
-			"should be. Models given among the traces are merged. analyze --model compares with them.\n" +
+			"should be. Models given among the traces are merged; a trace counts once, however often it was learnt. Functions\n" +
+			"are known by name and source file, from build to build. analyze --model compares with them.\n" +
 			"Exit status: 0; 2 wrong use or unreadable input; 4 internal error.\n\n" +
 			"Example:\n   racesim learn -o bank.model good1.ttd good2.ttd",
 		Flags: []cli.Flag{
@@ -31,11 +33,12 @@ func learnCommand() *cli.Command {
 			all := &racesim.Model{Schema: racesim.ModelSchema}
 			for _, path := range c.Args().Slice() {
 				m, err := racesim.ReadModel(path)
-				if err != nil {
-					// Not a model: a trace.
+				if errors.Is(err, racesim.ErrNoModel) {
 					if m, err = racesim.Learn(c.Context, []string{path}); err != nil {
 						return fail(damage(err, exitUse), "%s", say(c, err))
 					}
+				} else if err != nil {
+					return fail(exitUse, "%s", say(c, err))
 				}
 				all.Merge(m)
 			}
