@@ -116,6 +116,16 @@ func Serialise(p Pair) *Serial {
 		}
 		return s
 	}
+	for i, r := range []*overlay.Result{ab, ba} {
+		for k, e := range r.Ends {
+			if e.Worked && [2]bool{okAB, okBA}[i] {
+				// How often it goes round before the other comes is anybody's guess:
+				// no order of the whole sections says what is right.
+				s.Err = fmt.Sprintf("thread %d goes on and on until the other one has moved: only single rounds of it can be compared", []*overlay.Section{p.A, p.B}[k].Thread)
+				return s
+			}
+		}
+	}
 	if p.Both && okAB != okBA {
 		for _, r := range []*overlay.Result{ab, ba} {
 			for _, e := range r.Ends {
@@ -175,6 +185,7 @@ func Public(os []Output) *Output {
 
 // tries executes interleavings and compares them with the serial orders.
 func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
+	polls := &polling{p: p, pre: pre}
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	s.Unreached = hits == [2]int{}
 	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
@@ -199,7 +210,7 @@ func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 				least = d
 			}
 		}
-		if odd && !p.retried(pre, r) {
+		if odd && !p.retried(pre, r) && !polls.like(r) {
 			s.Odd++
 			if s.FirstOdd == nil {
 				s.FirstOdd = &sch

@@ -54,6 +54,7 @@ type participant struct {
 	waitAddr uint64 // futex it is blocked on
 
 	hits    int           // racing accesses passed so far
+	hitPCs  []uint64      // of the first of them
 	stopAt  int           // pause before this one (counted from 1; 0: never)
 	counted emulate.Count // the instruction whose racing load was counted last
 	half    bool          // …and its store too
@@ -77,6 +78,7 @@ type participant struct {
 	texts     []*page
 	polls     map[uint64]int
 	waitedFor bool   // it spun on a tracked location until the other had moved
+	worked    bool   // it went on and on, changing memory, until the other had moved
 	ret       uint64 // return address, 0 if unknown
 	quietSP   uint64 // RSP inside the quiet call under way, 0: none
 }
@@ -358,12 +360,20 @@ func (p *participant) racing(c *x86.CPU, addr uint64, size int, kind x86.AccessK
 	if kind == x86.Update && !c.Atomic() && p.hits+2 == p.stopAt && c.CanSplit() {
 		// The store half is the one to pause before; only the processor can
 		// stop between the halves.
-		p.hits++
+		p.hit(c.PC())
 		p.counted, p.half = at, false
 		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errSplit})
 	}
-	p.hits++
+	p.hit(c.PC())
 	p.counted, p.half = at, store
+}
+
+// hit counts a racing access.
+func (p *participant) hit(pc uint64) {
+	p.hits++
+	if len(p.hitPCs) < maxHitPCs {
+		p.hitPCs = append(p.hitPCs, pc)
+	}
 }
 
 // Orderable serves x86.Env: experiments have no order to keep.

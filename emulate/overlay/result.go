@@ -15,6 +15,7 @@ type End struct {
 	Left     bool   // the frame that the section began in is gone
 	Exited   bool   // its last system call ended the thread or the process
 	Waited   bool   // it spun on a tracked location until the other had moved
+	Worked   bool   // it went on and on, changing memory, until the other had moved
 	Steps    uint64
 	RAX, RDX uint64
 	XMM0     [2]uint64
@@ -40,7 +41,7 @@ func (r *Run) Result() *Result {
 	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written, read: r.read}
 	for _, p := range r.parts {
 		c := p.cpu
-		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor,
+		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor, Worked: p.worked,
 			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
 		copy(e.Regs[:], c.R[:16])
 		res.Ends = append(res.Ends, e)

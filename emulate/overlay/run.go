@@ -229,6 +229,12 @@ func (r *Run) GoAfter(part, n int) bool {
 // Hits returns the number of racing accesses that participant part has done.
 func (r *Run) Hits(part int) int { return r.parts[part].hits }
 
+// HitPCs returns the instructions of the first racing accesses that participant
+// part has done, in order, at most maxHitPCs.
+func (r *Run) HitPCs(part int) []uint64 { return r.parts[part].hitPCs }
+
+const maxHitPCs = 4096
+
 // Settle runs all participants to their ends, in turn when they wait for one
 // another, starting with first.
 func (r *Run) Settle(first int) {
@@ -478,6 +484,7 @@ func (p *participant) overBudget() bool {
 		if p.waits++; p.waits < 64 {
 			p.phase = blocked
 			p.waitedFor = p.waitedFor || p.polled()
+			p.worked = p.worked || p.executed-p.lastNew <= 20_000
 			p.lastNew, p.resumed = p.executed, p.executed // a fresh chance after the other has moved
 			p.polls = map[uint64]int{}
 			return true
