@@ -3,6 +3,7 @@ package racesim
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,8 +24,27 @@ func (a *analysis) frames(ctx uint32, pc uint64) []report.Frame {
 	return out
 }
 
+// Bounds of a stack in a report, in frames.
+const (
+	maxInner = 1000
+	maxOuter = 24
+)
+
+// cut renders a stack without the middle of one that is very deep.
+func (a *analysis) cut(all []funcs.Frame) []report.Frame {
+	if n := len(all); n > maxInner+maxOuter {
+		a.note("call stacks of more than %d frames are shown without their middle: there is one of %d", maxInner+maxOuter, n)
+		all = append(slices.Clone(all[:maxInner]), all[n-maxOuter:]...)
+	}
+	var out []report.Frame
+	for _, f := range all {
+		out = append(out, reportFrame(f))
+	}
+	return out
+}
+
 func reportFrame(f funcs.Frame) report.Frame {
-	r := report.Frame{Function: f.Function, File: f.File, Line: f.Line, Module: f.Module, Inlined: f.Inlined}
+	r := report.Frame{Function: f.Function, File: f.File, Line: f.Line, Module: f.Module, Inlined: f.Inlined, Interrupted: f.Interrupted}
 	if f.File == "" && f.Module != "" {
 		r.Offset = fmt.Sprintf("0x%x", f.Offset)
 	}
@@ -53,11 +73,21 @@ func (a *analysis) access(x *races.Access) report.Access {
 	f := a.frame(x)
 	r := report.Access{Thread: uint32(x.Thread), Op: x.Kind.String(), Atomic: x.Atomic,
 		Function: f.Function, File: f.File, Line: f.Line, Stack: a.frames(x.Ctx, x.PC)}
+	if tt := a.pass.Threads[x.Thread]; tt != nil {
+		r.ThreadName = tt.Origin.Name
+		if o := &tt.Origin; o.Parent != 0 && o.Ctx != 0 {
+			r.CreatedBy, r.CreatedAt = uint32(o.Parent), a.ownFrames(o.Ctx, o.PC)
+		}
+	}
 	if x.Kind != races.Free {
 		r.Value = number(x.Value, x.Size)
 	}
-	if t, _, err := a.pass.Seek(x.Thread, x.Count); err == nil {
+	if t, calls, err := a.pass.Seek(x.Thread, x.Count); err == nil {
 		r.Position = t.Position().String()
+		// Call paths fold recursion; the thread itself has all of its frames.
+		if calls.Current(t.CPU()) == x.Ctx {
+			r.Stack = a.cut(a.tree.StackOf(calls, emulate.Addr(x.PC)))
+		}
 	} else {
 		r.Position = fmt.Sprintf("thread %d, instruction %d", x.Thread, x.Count)
 	}

@@ -13,6 +13,9 @@ import (
 // location names the memory of a candidate.
 func (a *analysis) location(c *races.Candidate) report.Location {
 	l, ok := a.memory(c.Addr, c.Size, c.Block)
+	if b := &c.Block; b.Freed && c.First.Kind != races.Free && c.Second.Kind != races.Free {
+		l.FreedAt, l.FreedBy = a.ownFrames(b.FreeCtx, b.FreePC), uint32(b.FreeThread)
+	}
 	if ok {
 		return l
 	}
@@ -53,6 +56,7 @@ func (a *analysis) memory(addr emulate.Addr, size int, b races.Block) (l report.
 		l.AllocatedAt = a.allocated(b)
 		if len(l.AllocatedAt) > 0 {
 			l.Symbol = "heap(" + l.AllocatedAt[0].Place() + ")"
+			l.AllocatedBy = uint32(b.Thread)
 		}
 		return l, true
 	}

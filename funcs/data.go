@@ -24,6 +24,22 @@ func (ms *Modules) DataNamed(name string) (at emulate.Addr, ok bool) {
 	return 0, false
 }
 
+// Constant copies into b what a file has at address a, as far as that is never
+// written, and returns the number of bytes copied.
+func (ms *Modules) Constant(a emulate.Addr, b []byte) int {
+	m := ms.ModuleAt(a)
+	if m == nil || m.obj == nil {
+		return 0
+	}
+	off := uint64(a) - m.bias
+	for _, p := range m.obj.loads {
+		if p.Flags&elf.PF_W == 0 && off >= p.Vaddr && off < p.Vaddr+p.Filesz {
+			return copy(b, m.obj.bytesAt(off, int(min(uint64(len(b)), p.Vaddr+p.Filesz-off))))
+		}
+	}
+	return 0
+}
+
 // DataAt returns the module whose data, written or constant, holds address a,
 // and its offset in the file's addresses. ok is false in code, and outside of
 // the modules.

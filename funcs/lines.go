@@ -18,10 +18,13 @@ type Frame struct {
 	Line     int    // from 1; 0 if unknown
 	Module   string // the file's path
 	Inlined  bool   // expanded in place in the next frame's function
-	Runtime  bool   // belongs to the C or C++ run-time
-	Library  bool   // the standard library's code, compiled into the program
-	PC       emulate.Addr
-	Offset   uint64 // of PC in the file's addresses; 0 without a module
+	// Interrupted says that a signal handler, the frame before, runs on top of
+	// it: it called nothing.
+	Interrupted bool
+	Runtime     bool // belongs to the C or C++ run-time
+	Library     bool // the standard library's code, compiled into the program
+	PC          emulate.Addr
+	Offset      uint64 // of PC in the file's addresses; 0 without a module
 }
 
 // frameCache remembers the frames of addresses, up to maxFrames of them.

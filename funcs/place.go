@@ -174,14 +174,22 @@ func (t *Tree) tailJumps(f *Func) []tailJump {
 	lo := uint64(f.Entry) - m.bias
 	b := m.obj.bytesAt(lo, min(int(f.End-f.Entry), maxScan))
 	s := m.symbols()
-	for i := 0; i+5 <= len(b); i++ {
+	begins := func(a uint64) *Func {
+		if k := s.find(a); k >= 0 && s.recs[k].lo == a {
+			return m.funcOf(s, k)
+		}
+		return nil
+	}
+	for i := 0; i+2 <= len(b); i++ {
 		var to *Func
+		next := lo + uint64(i)
 		switch {
-		case b[i] == 0xe9: // jmp rel32
-			a := lo + uint64(i) + 5 + uint64(int64(int32(le.Uint32(b[i+1:]))))
-			if k := s.find(a); k >= 0 && s.recs[k].lo == a {
-				to = m.funcOf(s, k)
-			}
+		case b[i] == 0xeb || b[i]&0xf0 == 0x70: // jmp rel8, jcc rel8
+			to = begins(next + 2 + uint64(int64(int8(b[i+1]))))
+		case b[i] == 0xe9 && i+5 <= len(b): // jmp rel32
+			to = begins(next + 5 + uint64(int64(int32(le.Uint32(b[i+1:])))))
+		case b[i] == 0x0f && b[i+1]&0xf0 == 0x80 && i+6 <= len(b): // jcc rel32
+			to = begins(next + 6 + uint64(int64(int32(le.Uint32(b[i+2:])))))
 		case b[i] == 0xff && b[i+1] == 0x25 && i+6 <= len(b): // jmp *slot(%rip)
 			slot := lo + uint64(i) + 6 + uint64(int64(int32(le.Uint32(b[i+2:]))))
 			if name := s.slots[slot]; name != "" {

@@ -147,6 +147,11 @@ func (t *Tracker) Call(c *x86.CPU, site, target, sp uint64) {
 // child asks the tree for a node, and what must be done on entering it.
 func (t *Tracker) child(parent NodeID, site, target uint64) (NodeID, frameFlags) {
 	id := t.tree.Child(parent, emulate.Addr(site), emulate.Addr(target))
+	return id, t.flags(id, target)
+}
+
+// flags says what must be done on entering a node's function.
+func (t *Tracker) flags(id NodeID, target uint64) frameFlags {
 	var f frameFlags
 	if t.tree.node(id).role != NoAlloc {
 		f |= flagAlloc
@@ -158,7 +163,7 @@ func (t *Tracker) child(parent NodeID, site, target uint64) (NodeID, frameFlags)
 			f |= flagWatched
 		}
 	}
-	return id, f
+	return f
 }
 
 // Ret serves x86.CallSink.
@@ -291,7 +296,8 @@ func (t *Tracker) Enter(c *x86.CPU) {
 // return address at sp. The interrupted instruction is at pc.
 func (t *Tracker) Push(c *x86.CPU, pc, entry, sp uint64) {
 	parent := t.frames[len(t.frames)-1].node
-	id, flags := t.child(parent, pc, entry)
+	id := t.tree.Handler(parent, emulate.Addr(pc), emulate.Addr(entry))
+	flags := t.flags(id, entry)
 	t.frames = append(t.frames, shadow{sp: sp, site: pc, entry: entry, count: c.InstrCount(), node: id, flags: flags&^flagAlloc | flagSignal})
 	if flags&flagWatched != 0 {
 		t.entered(c)

@@ -16,6 +16,7 @@ type Node struct {
 	Site   emulate.Addr // of the call instruction; of the interrupted one in a signal handler
 	Entry  emulate.Addr // where control went
 	Depth  int          // number of ancestors
+	Signal bool         // it is a signal handler: Site was interrupted
 }
 
 // A Tree is the calling-context tree of one process: call paths as numbers.
@@ -51,11 +52,13 @@ type node struct {
 	fn            *Func // nil if unknown
 	role          AllocRole
 	place         Place // of code in the entered function itself
+	signal        bool
 }
 
 type edge struct {
 	parent      NodeID
 	site, entry uint64
+	signal      bool
 }
 
 // NewTree returns an empty tree. ms may be nil: then all code is the user's.
@@ -82,7 +85,7 @@ func (t *Tree) Node(id NodeID) Node {
 		return Node{}
 	}
 	n := t.node(id)
-	return Node{Parent: n.parent, Site: emulate.Addr(n.site), Entry: emulate.Addr(n.entry), Depth: int(n.depth)}
+	return Node{Parent: n.parent, Site: emulate.Addr(n.site), Entry: emulate.Addr(n.entry), Depth: int(n.depth), Signal: n.signal}
 }
 
 // Func returns the function that a node entered, or nil if it is unknown.
@@ -99,7 +102,17 @@ func (t *Tree) Root(entry emulate.Addr) NodeID { return t.Child(0, 0, entry) }
 // Child returns the node of a call from parent: the instruction at site to
 // entry.
 func (t *Tree) Child(parent NodeID, site, entry emulate.Addr) NodeID {
-	e := edge{parent, uint64(site), uint64(entry)}
+	return t.follow(edge{parent: parent, site: uint64(site), entry: uint64(entry)})
+}
+
+// Handler returns the node of a signal handler at entry that interrupted the
+// instruction at site.
+func (t *Tree) Handler(parent NodeID, site, entry emulate.Addr) NodeID {
+	return t.follow(edge{parent: parent, site: uint64(site), entry: uint64(entry), signal: true})
+}
+
+// follow returns the node that an edge leads to.
+func (t *Tree) follow(e edge) NodeID {
 	t.mu.Lock()
 	id, ok := t.edges[e]
 	t.mu.Unlock()
@@ -157,7 +170,7 @@ func (t *Tree) fold(e edge) (NodeID, bool) {
 
 // describe makes the node that e would be.
 func (t *Tree) describe(e edge) node {
-	n := node{parent: e.parent, site: e.site, entry: e.entry}
+	n := node{parent: e.parent, site: e.site, entry: e.entry, signal: e.signal}
 	if e.parent != 0 {
 		n.depth = t.node(e.parent).depth + 1
 	}
@@ -167,49 +180,4 @@ func (t *Tree) describe(e edge) node {
 	n.fn = t.ms.FuncAt(emulate.Addr(e.entry))
 	n.place, n.role = t.placeOfEntry(e, n.fn)
 	return n
-}
-
-// Stack renders a call path with the thread at pc, innermost first, inlined
-// functions expanded. It has at least one frame.
-func (t *Tree) Stack(id NodeID, pc emulate.Addr) []Frame {
-	if t.ms == nil {
-		out := []Frame{{Function: pc.String(), PC: pc}}
-		for n := t.Node(id); n.Parent != 0; n = t.Node(n.Parent) {
-			out = append(out, Frame{Function: n.Site.String(), PC: n.Site})
-		}
-		return out
-	}
-	var out []Frame
-	for {
-		out = append(out, t.ms.Frames(pc)...)
-		n := t.Node(id)
-		if id == 0 {
-			return out
-		}
-		// A function that ended in a jump to the one at pc left no return
-		// address, but the path knows it.
-		if f := t.node(id).fn; f != nil && !f.Contains(pc) && !f.PLT {
-			if g := t.ms.FuncAt(pc); g != nil && g.Name != f.Name {
-				out = append(out, t.tailFrames(f, g)...)
-			}
-		}
-		if n.Parent == 0 {
-			return out
-		}
-		id, pc = n.Parent, n.Site
-	}
-}
-
-// tailFrames are the frames of the functions by which control jumped from one
-// to another, innermost first.
-func (t *Tree) tailFrames(from, to *Func) []Frame {
-	l := t.tailPath(from, to)
-	if len(l) == 0 {
-		return []Frame{{Function: from.Name, Module: from.Module.Path, Runtime: from.Runtime, Library: from.Library, PC: from.Entry, Offset: uint64(from.Entry) - from.Module.bias}}
-	}
-	var out []Frame
-	for i := len(l) - 1; i >= 0; i-- {
-		out = append(out, t.ms.Frames(l[i].pc)...)
-	}
-	return out
 }

@@ -21,7 +21,11 @@ type Block struct {
 	Count  emulate.Count
 	Freed  bool
 
-	free cell // what freed it, if Freed
+	// What freed it, if Freed.
+	FreeThread emulate.ThreadID
+	FreeCtx    uint32
+	FreePC     uint64
+	free       cell
 }
 
 // bucketShift: blocks are found by the 64 KiB of the address space they touch.

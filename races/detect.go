@@ -394,7 +394,7 @@ func (d *Detector) freeBlock(e *Event) {
 		}
 		f := *e
 		f.Kind = Free
-		b.Freed = true
+		b.Freed, b.FreeThread, b.FreeCtx, b.FreePC = true, e.Thread, e.Ctx, e.PC
 		b.free = newCell(t, 0xff, 0xff, accessBits(&f), &f, 0, t.locks)
 		d.blocks.freed++
 	}

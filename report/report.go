@@ -59,20 +59,30 @@ type Location struct {
 	Type        string  `json:"type"`
 	Address     string  `json:"address,omitempty"`
 	AllocatedAt []Frame `json:"allocated_at"`
+	AllocatedBy uint32  `json:"allocated_by,omitempty"` // thread
+	// FreedAt is where the block was freed, if it was before the race; unless
+	// that is one of the accesses.
+	FreedAt []Frame `json:"freed_at,omitempty"`
+	FreedBy uint32  `json:"freed_by,omitempty"` // thread
 }
 
 // An Access is one side of a race.
 type Access struct {
-	Thread   uint32  `json:"thread"`
-	Position string  `json:"position"`
-	Op       string  `json:"op"` // read, write, update, free
-	Atomic   bool    `json:"atomic"`
-	Function string  `json:"function"`
-	File     string  `json:"file"`
-	Line     int     `json:"line"`
-	Code     string  `json:"code,omitempty"` // that line, if the source is there
-	Value    string  `json:"value"`
-	Stack    []Frame `json:"stack"`
+	Thread     uint32 `json:"thread"`
+	ThreadName string `json:"thread_name,omitempty"`
+	// CreatedAt is where CreatedBy, a thread, created the thread; the program's
+	// first thread has neither.
+	CreatedBy uint32  `json:"created_by,omitempty"`
+	CreatedAt []Frame `json:"created_at,omitempty"`
+	Position  string  `json:"position"`
+	Op        string  `json:"op"` // read, write, update, free
+	Atomic    bool    `json:"atomic"`
+	Function  string  `json:"function"`
+	File      string  `json:"file"`
+	Line      int     `json:"line"`
+	Code      string  `json:"code,omitempty"` // that line, if the source is there
+	Value     string  `json:"value"`
+	Stack     []Frame `json:"stack"`
 	// Moved is the number of times that the racing bytes came to this thread
 	// changed, within the section around the access: another thread stored to
 	// them in between, in the recording.
@@ -89,6 +99,9 @@ type Frame struct {
 	// virtual addresses are; only without a File.
 	Offset  string `json:"offset,omitempty"`
 	Inlined bool   `json:"inlined,omitempty"`
+	// Interrupted says that it called nothing: a signal handler, the frame
+	// before, interrupted it.
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // An Experiment is one re-emulation and what came of it.

@@ -189,8 +189,12 @@ func (p *printer) race(n int, x *Race, runs int) {
 		p.access(&x.Accesses[k])
 	}
 	if len(l.AllocatedAt) > 0 {
-		p.f("    allocated at\n")
+		p.f("    allocated%s at\n", by(l.AllocatedBy))
 		p.stack(l.AllocatedAt)
+	}
+	if len(l.FreedAt) > 0 {
+		p.f("    freed%s at\n", by(l.FreedBy))
+		p.stack(l.FreedAt)
 	}
 	p.experiments(x)
 	p.f("    id %s, %s", x.ID, count(x.Count, "conflict"))
@@ -201,7 +205,11 @@ func (p *printer) race(n int, x *Race, runs int) {
 }
 
 func (p *printer) access(a *Access) {
-	p.f("    thread %d: ", a.Thread)
+	p.f("    thread %d", a.Thread)
+	if a.ThreadName != "" {
+		p.f(" (%s)", a.ThreadName)
+	}
+	p.f(": ")
 	if a.Atomic {
 		p.f("atomic ")
 	}
@@ -217,6 +225,34 @@ func (p *printer) access(a *Access) {
 		p.f("        in the recording, others changed these bytes %s between this section's accesses\n", count(a.Moved, "time"))
 	}
 	p.stack(a.Stack)
+	if s := inner(a.CreatedAt); len(s) > 0 {
+		p.f("      created by thread %d: %s\n", a.CreatedBy, path(s))
+	}
+}
+
+// by names a thread that did something.
+func by(thread uint32) string {
+	if thread == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" by thread %d", thread)
+}
+
+// path is a stack on one line, innermost first.
+func path(s []Frame) string {
+	var out []string
+	for i, f := range s {
+		if i == 4 {
+			out = append(out, "…")
+			break
+		}
+		at := f.Place()
+		if at != f.Function {
+			at = f.Function + " " + at
+		}
+		out = append(out, at)
+	}
+	return strings.Join(out, " ← ")
 }
 
 // experiments shows the one that decided, then up to two more that changed
@@ -296,15 +332,24 @@ func (p *printer) experiment(e *Experiment) {
 var outermost = map[string]bool{"start_thread": true, "clone": true, "clone3": true, "__clone": true, "__clone3": true,
 	"__libc_start_call_main": true, "__libc_start_main": true, "__libc_start_main_impl": true, "_start": true}
 
-func (p *printer) stack(s []Frame) {
-	for len(s) > 1 && outermost[s[len(s)-1].Function] {
-		s = s[:len(s)-1]
-	}
-	for i, f := range s {
-		if i == 8 {
-			p.f("        … %s\n", count(len(s)-i, "more frame"))
-			break
+// inner leaves out the frames with which every thread starts.
+func inner(s []Frame) []Frame {
+	for i := range s {
+		if i > 0 && outermost[s[i].Function] {
+			return s[:i]
 		}
+	}
+	return s
+}
+
+func (p *printer) stack(s []Frame) {
+	s = inner(s)
+	for i := 0; i < len(s); i++ {
+		if i == 8 && len(s) > 12 {
+			p.f("        … %s\n", count(len(s)-i-3, "more frame"))
+			i = len(s) - 3
+		}
+		f := &s[i]
 		at := f.Place()
 		if f.File != "" {
 			at = fmt.Sprintf("%s:%d", f.File, f.Line)
@@ -312,7 +357,10 @@ func (p *printer) stack(s []Frame) {
 			at = f.Module
 		}
 		in := ""
-		if f.Inlined {
+		switch {
+		case f.Interrupted:
+			in = " (interrupted by a signal)"
+		case f.Inlined:
 			in = " (inlined)"
 		}
 		p.f("        %s%s  %s\n", f.Function, in, at)

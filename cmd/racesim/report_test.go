@@ -49,28 +49,35 @@ type (
 		Size        int         `json:"size"`
 		Type        string      `json:"type"`
 		AllocatedAt []jsonFrame `json:"allocated_at"`
+		AllocatedBy uint32      `json:"allocated_by,omitempty"`
+		FreedAt     []jsonFrame `json:"freed_at,omitempty"`
+		FreedBy     uint32      `json:"freed_by,omitempty"`
 		Address     string      `json:"address,omitempty"`
 	}
 	jsonAccess struct {
-		Thread   uint32      `json:"thread"`
-		Position string      `json:"position"`
-		Op       string      `json:"op"`
-		Atomic   bool        `json:"atomic"`
-		Function string      `json:"function"`
-		File     string      `json:"file"`
-		Line     int         `json:"line"`
-		Value    string      `json:"value"`
-		Stack    []jsonFrame `json:"stack"`
-		Code     string      `json:"code,omitempty"`
-		Moved    int         `json:"moved,omitempty"`
+		Thread     uint32      `json:"thread"`
+		ThreadName string      `json:"thread_name,omitempty"`
+		CreatedBy  uint32      `json:"created_by,omitempty"`
+		CreatedAt  []jsonFrame `json:"created_at,omitempty"`
+		Position   string      `json:"position"`
+		Op         string      `json:"op"`
+		Atomic     bool        `json:"atomic"`
+		Function   string      `json:"function"`
+		File       string      `json:"file"`
+		Line       int         `json:"line"`
+		Value      string      `json:"value"`
+		Stack      []jsonFrame `json:"stack"`
+		Code       string      `json:"code,omitempty"`
+		Moved      int         `json:"moved,omitempty"`
 	}
 	jsonFrame struct {
-		Function string `json:"function"`
-		File     string `json:"file"`
-		Line     int    `json:"line"`
-		Module   string `json:"module"`
-		Offset   string `json:"offset,omitempty"`
-		Inlined  bool   `json:"inlined,omitempty"`
+		Function    string `json:"function"`
+		File        string `json:"file"`
+		Line        int    `json:"line"`
+		Module      string `json:"module"`
+		Offset      string `json:"offset,omitempty"`
+		Inlined     bool   `json:"inlined,omitempty"`
+		Interrupted bool   `json:"interrupted,omitempty"`
 	}
 	jsonExperiment struct {
 		Function    string       `json:"function"`

@@ -97,6 +97,7 @@ type birth struct {
 func (p *Pass) born(b birth) []races.Event {
 	var out []races.Event
 	p.Threads[b.id].Control = b.control
+	p.Threads[b.id].Origin.Parent = b.parent
 	if b.parent != 0 {
 		for _, m := range p.Session.Mappings(b.min) {
 			if uint64(m.Addr) <= b.sp && b.sp < uint64(m.Addr)+m.N {
@@ -354,6 +355,9 @@ func (f *follower) packet(ev *replay.Event) {
 		if p.Nr == sysSigaction && p.Args[1] != 0 {
 			f.add(races.Event{Op: races.OpRelease, Object: races.ObjSignal, Value: handlerOf(int32(p.Args[0])), Scope: races.ScopeUser})
 		}
+		if p.Nr == sysPrctl && int32(p.Args[0]) == prSetName {
+			f.named(0, p.Args[1])
+		}
 	case traces.SyscallExit:
 		f.exit(p)
 	case traces.Signal:
@@ -420,6 +424,8 @@ func (f *follower) exit(p *traces.Packet) {
 				f.b.events = append(f.b.events, races.Event{Op: races.OpThreadStart, Thread: b.id, Value: uint64(b.parent)})
 				continue
 			}
+			o := &f.p.Threads[b.id].Origin
+			o.Ctx, o.PC = f.calls.Node(), f.call.pc
 			f.b.events = append(f.b.events, f.p.born(b)...)
 		}
 	}

@@ -21,6 +21,7 @@ const (
 	roleTryShared          // …as a reader
 	roleUnlock             // gives it up
 	roleCondWait           // gives up the second argument while it waits, then takes it again
+	roleName               // gives a thread, by its control block, the name that is its second argument
 	roleJoin               // waits for a thread's end; its first argument is the thread's control block (glibc)
 
 	roleRW lockRole = 1 << 6 // a flag: of a readers-writer lock
@@ -43,6 +44,7 @@ var lockFuncs = []struct {
 	{roleUnlock, []string{"pthread_mutex_unlock", "__pthread_mutex_unlock", "pthread_spin_unlock", "mtx_unlock"}},
 	{roleUnlock | roleRW, []string{"pthread_rwlock_unlock", "__pthread_rwlock_unlock"}},
 	{roleJoin, []string{"pthread_join", "__pthread_join", "pthread_tryjoin_np", "pthread_timedjoin_np", "pthread_clockjoin_np", "thrd_join"}},
+	{roleName, []string{"pthread_setname_np"}},
 	{roleCondWait, []string{"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"}},
 }
 
@@ -94,6 +96,10 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 	e := f.entry(t.Level(0).Entry)
 	if e.str != nil {
 		f.enterString(e.str, t.Depth(), c)
+		return
+	}
+	if e.lock == roleName {
+		f.named(c.R[x86.RDI], c.R[x86.RSI])
 		return
 	}
 	l := lockCall{depth: t.Depth(), role: e.lock &^ roleRW, rw: e.lock&roleRW != 0, lock: c.R[x86.RDI]}

@@ -14,6 +14,7 @@ const (
 	noteUnwrittenRead          // a suspicion: a read of memory that nobody wrote
 	noteWritten                // the kernel wrote size bytes at addr
 	noteJoin                   // the thread whose control block is at addr was joined
+	noteName                   // that thread (0: this one) got a name: size and old are its bytes
 )
 
 // A note is what a batch says beside its events, for the checkers. It comes

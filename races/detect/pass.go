@@ -80,9 +80,10 @@ type Pass struct {
 
 // A ThreadTrack is what a pass keeps of one thread.
 type ThreadTrack struct {
-	ID    emulate.ThreadID
-	marks []mark
-	Last  emulate.Count // how far it was replayed
+	ID     emulate.ThreadID
+	Origin Origin
+	marks  []mark
+	Last   emulate.Count // how far it was replayed
 	// Stack is the extent of its stack and thread control block, as mapped
 	// when it started (0: unknown).
 	Stack, StackEnd uint64
@@ -242,9 +243,12 @@ func (p *Pass) merge(id emulate.ThreadID, b *batch) {
 
 // remark takes in what isn't for the detector.
 func (p *Pass) remark(id emulate.ThreadID, n *note) {
-	if n.kind == noteJoin {
+	switch {
+	case n.kind == noteJoin:
 		p.Lives.join(id, n.addr)
-	} else if p.Heap != nil {
+	case n.kind == noteName:
+		p.name(id, n)
+	case p.Heap != nil:
 		p.Heap.note(id, n)
 	}
 }
