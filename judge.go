@@ -482,6 +482,7 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 		ev.NotSerialWhat = s.What
 		x.Outcome = "not-serialisable"
 		x.Detail = fmt.Sprintf("%d of %d interleavings; %v", s.Odd, s.Runs, *s.FirstOdd)
+		x.Schedule = turns(s.FirstOdd)
 		if s.RecordedOdd {
 			x.Detail = "as recorded; " + x.Detail
 		}
@@ -496,4 +497,14 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 		x.Detail += fmt.Sprintf("; the budget left out %d", s.Skipped)
 	}
 	r.Experiments = append(r.Experiments, x)
+}
+
+// turns lists who runs until where in an interleaving.
+func turns(s *loadsub.Schedule) []report.Turn {
+	const end = "to its end"
+	out := []report.Turn{{Side: s.First, Until: s.At.String()}}
+	if s.Then.N == 0 {
+		return append(out, report.Turn{Side: 1 - s.First, Until: end}, report.Turn{Side: s.First, Until: end})
+	}
+	return append(out, report.Turn{Side: 1 - s.First, Until: s.Then.String()}, report.Turn{Side: s.First, Until: end}, report.Turn{Side: 1 - s.First, Until: end})
 }

@@ -117,8 +117,18 @@ type Experiment struct {
 	Normal      *bool    `json:"normal"` // nil: no opinion
 	Score       float64  `json:"score"`
 	Detail      string   `json:"detail,omitempty"`
+	// Schedule is the order that led there, of an interleaving: who runs, and
+	// until where.
+	Schedule []Turn `json:"schedule,omitempty"`
 	// Checkers lists findings that appeared (+id) or vanished (-id).
 	Checkers []string `json:"checkers,omitempty"`
+}
+
+// A Turn is one stretch of an interleaving: the section around one side of the
+// race runs.
+type Turn struct {
+	Side  int    `json:"side"`  // index in Race.Accesses
+	Until string `json:"until"` // "before its racing access 2", "to its end"
 }
 
 // An Output is one output of a function instance, before and after.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -16,12 +17,29 @@ import (
 )
 
 // formats of a report.
-var formats = []string{"table", "json"}
+var formats = []string{"table", "json", "sarif", "html"}
+
+// write writes a report in one of them.
+func write(w io.Writer, format string, r *report.Report) error {
+	switch format {
+	case "json":
+		return report.WriteJSON(w, r)
+	case "sarif":
+		var rules []report.Rule
+		for _, c := range checkers.All {
+			rules = append(rules, report.Rule{ID: c.ID, Title: c.Title, Text: c.Text})
+		}
+		return report.WriteSARIF(w, r, rules)
+	case "html":
+		return report.WriteHTML(w, r)
+	}
+	return report.WriteTable(w, r)
+}
 
 // reportFlags are shared by analyze, check and test.
 func reportFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Value: "table", DefaultText: "table", Usage: "`FORM` of the report: table or json"},
+		&cli.StringFlag{Name: "format", Value: "table", DefaultText: "table", Usage: "`FORM` of the report: table, json, sarif or html"},
 		&cli.StringFlag{Name: "o", DefaultText: "stdout", Usage: "write the report to `FILE`"},
 		&cli.StringFlag{Name: "fail-on", Value: "suspected", DefaultText: "suspected", Usage: "`WHAT` fails the gate: any, suspected (harmful or unknown), harmful, none"},
 		&cli.StringFlag{Name: "rules", Usage: "a rules.yaml `FILE`: checkers, rules, suppressions"},
@@ -38,7 +56,7 @@ type gate struct {
 func newGate(c *cli.Context) (*gate, error) {
 	g := &gate{format: c.String("format"), out: c.String("o"), failOn: c.String("fail-on")}
 	if !slices.Contains(formats, g.format) {
-		return nil, fail(exitUse, "%s: --format %q: want %s", c.Command.Name, g.format, strings.Join(formats, " or "))
+		return nil, fail(exitUse, "%s: --format %q: want %s", c.Command.Name, g.format, strings.Join(formats, ", "))
 	}
 	if !slices.Contains(racesim.FailOn, g.failOn) {
 		return nil, fail(exitUse, "%s: --fail-on %q: want one of %s", c.Command.Name, g.failOn, strings.Join(racesim.FailOn, ", "))
@@ -82,12 +100,7 @@ func (g *gate) print(c *cli.Context, r *report.Report, loads []racesim.Load, rec
 		r.Notes = append(r.Notes, fmt.Sprintf("--load %s:%d was not tried: no load that could be experimented with is on that line", l.File, l.Line))
 	}
 	var b bytes.Buffer
-	if g.format == "json" {
-		err = report.WriteJSON(&b, r)
-	} else {
-		err = report.WriteTable(&b, r)
-	}
-	if err != nil {
+	if err := write(&b, g.format, r); err != nil {
 		return false, fail(exitInternal, "%s: %v", c.Command.Name, err)
 	}
 	if g.out != "" {

@@ -92,6 +92,11 @@ type (
 		Score       float64      `json:"score"`
 		Detail      string       `json:"detail,omitempty"`
 		Checkers    []string     `json:"checkers,omitempty"`
+		Schedule    []jsonTurn   `json:"schedule,omitempty"`
+	}
+	jsonTurn struct {
+		Side  int    `json:"side"`
+		Until string `json:"until"`
 	}
 	jsonOutput struct {
 		Name       string `json:"name"`

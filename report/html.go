@@ -1,0 +1,61 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"figure":  func(x *Race) template.HTML { return x.figure() },
+	"trial":   func(e Experiment) template.HTML { return e.figure() },
+	"place":   func(f Frame) string { return f.Place() },
+	"upper":   func(v Verdict) string { return strings.ToUpper(string(v)) },
+	"percent": func(p float64) string { return fmt.Sprintf("%.0f", 100*p) },
+	"name":    func(x *Race) string { return x.Location.Name() },
+	"at":      func(a Access) string { return a.Place() },
+	"what":    what,
+	"inc":     func(i int) int { return i + 1 },
+	"group":   group,
+	"shown":   func(x *Race) []Experiment { return x.shown() },
+	"stack": func(s []Frame) []Frame {
+		for len(s) > 1 && outermost[s[len(s)-1].Function] {
+			s = s[:len(s)-1]
+		}
+		return s
+	},
+}).Parse(pageText))
+
+// WriteHTML writes r as one page that needs nothing else: for each race both
+// sides with their code, what was executed again, and figures of how it goes
+// wrong.
+func WriteHTML(w io.Writer, r *Report) error {
+	c := struct {
+		*Report
+		Judged []*Race
+	}{Report: r}
+	for i := range r.Races {
+		c.Judged = append(c.Judged, &r.Races[i])
+	}
+	return page.Execute(w, c)
+}
+
+// shown lists a race's experiments, the one that decided first.
+func (x *Race) shown() []Experiment {
+	told := x.telling()
+	var out []Experiment
+	if told != nil {
+		out = append(out, *told)
+	}
+	for i := range x.Experiments {
+		if e := &x.Experiments[i]; e != told {
+			out = append(out, *e)
+		}
+	}
+	return out
+}
