@@ -53,8 +53,9 @@ func namings(t *testing.T) []naming {
 
 // compilers are the ways to build a guest in each language.
 var compilers = map[string][][]string{
-	".c":  {{"gcc", "-g", "-pthread", "-w"}},
-	".cc": {{"g++", "-g", "-pthread", "-w"}},
+	".c":  {{"gcc", "-g", "-pthread", "-w"}, {"clang-14", "-g", "-pthread", "-w"}},
+	".cc": {{"g++", "-g", "-pthread", "-w"}, {"clang++-14", "-g", "-pthread", "-w"}},
+	".rs": {{"rustc", "-g", "-A", "warnings"}},
 }
 
 // Stacks, variables and threads have the names of the source, whatever
@@ -85,6 +86,9 @@ func TestNamesInReports(t *testing.T) {
 func (n *naming) check(t *testing.T, cc []string, level string) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "guest")
+	if cc[0] == "rustc" {
+		level = "-Copt-level=" + level[2:]
+	}
 	args := slices.Concat(cc[1:], []string{level, "-o", bin, n.source})
 	if out, err := exec.Command(cc[0], args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cc[0], err, out)

@@ -19,8 +19,10 @@ type debugInfo struct {
 	units  []*unit
 	ranges []unitRange // sorted by lo
 
-	loc2 []byte // .debug_loc
-	loc5 *loclist.Dwarf5Reader
+	addrs []byte // .debug_addr
+	lists []byte // .debug_loclists
+	loc2  []byte // .debug_loc
+	loc5  *loclist.Dwarf5Reader
 
 	mu    sync.Mutex
 	names map[dwarf.Offset]dieName
@@ -36,10 +38,11 @@ type debugInfo struct {
 
 // A unit is one compilation unit.
 type unit struct {
-	off   dwarf.Offset
-	base  uint64 // DW_AT_low_pc
-	entry *dwarf.Entry
-	v5    bool
+	off                dwarf.Offset
+	base               uint64 // DW_AT_low_pc
+	addrBase, listBase uint64 // of its parts of .debug_addr and .debug_loclists
+	entry              *dwarf.Entry
+	v5                 bool
 
 	once  sync.Once
 	subs  []*subprogram
@@ -152,9 +155,12 @@ func loadDebug(m *Module) (out *debugInfo) {
 	if s := f.Section(".debug_loc"); s != nil {
 		g.loc2, _ = s.Data()
 	}
+	if s := f.Section(".debug_addr"); s != nil {
+		g.addrs, _ = s.Data()
+	}
 	if s := f.Section(".debug_loclists"); s != nil {
 		if b, err := s.Data(); err == nil && len(b) > 12 {
-			g.loc5 = loclist.NewDwarf5Reader(b)
+			g.loc5, g.lists = loclist.NewDwarf5Reader(b), b
 		}
 	}
 	if err := g.findUnits(f); err != nil {
@@ -224,6 +230,7 @@ func (g *debugInfo) findUnits(f *elf.File) error {
 			if e != nil && e.Tag == dwarf.TagCompileUnit {
 				u := &unit{off: e.Offset, entry: e, v5: version >= 5}
 				u.base, _ = e.Val(dwarf.AttrLowpc).(uint64)
+				u.addrBase, u.listBase = sectionBase(e, dwarf.AttrAddrBase, 8), sectionBase(e, dwarf.AttrLoclistsBase, 12)
 				if rs, err := g.d.Ranges(e); err == nil {
 					for _, x := range rs {
 						if x[1] > x[0] && g.m.obj.executable(x[0]) {
@@ -238,6 +245,15 @@ func (g *debugInfo) findUnits(f *elf.File) error {
 	}
 	sort.SliceStable(g.ranges, func(i, j int) bool { return g.ranges[i].lo < g.ranges[j].lo })
 	return nil
+}
+
+// sectionBase is the offset of a unit's part of a section, by default behind
+// the section's header.
+func sectionBase(e *dwarf.Entry, a dwarf.Attr, without uint64) uint64 {
+	if n, ok := e.Val(a).(int64); ok && n > 0 {
+		return uint64(n)
+	}
+	return without
 }
 
 // unitAt returns the unit that compiled the code at a, or nil.
@@ -413,8 +429,10 @@ func (g *debugInfo) visitVar(u *unit, e *dwarf.Entry, up walkLevel) {
 	}
 	if f.Class == dwarf.ClassExprLoc || f.Class == dwarf.ClassBlock {
 		expr, _ := f.Val.([]byte)
-		if a, tls, ok := staticLocation(expr); ok {
-			u.vars = append(u.vars, varDIE{off: e.Offset, addr: a, tls: tls, scope: up.scope, fn: up.fn})
+		if ps, tls, ok := g.staticLocation(u, expr); ok {
+			for _, p := range ps {
+				u.vars = append(u.vars, varDIE{off: e.Offset, piece: p, tls: tls, scope: up.scope, fn: up.fn})
+			}
 			return
 		}
 		if up.sub != nil {
@@ -422,7 +440,14 @@ func (g *debugInfo) visitVar(u *unit, e *dwarf.Entry, up walkLevel) {
 		}
 		return
 	}
-	if off, ok := f.Val.(int64); ok && up.sub != nil {
+	off, ok := f.Val.(int64)
+	if i, isIndex := f.Val.(uint64); isIndex && f.Class == dwarf.ClassLocList {
+		// An index into the unit's table of offsets (DWARF 5, 7.29).
+		if at := u.listBase + 4*i; i < 1<<24 && at+4 <= uint64(len(g.lists)) {
+			off, ok = int64(u.listBase)+int64(le.Uint32(g.lists[at:])), true
+		}
+	}
+	if ok && up.sub != nil {
 		up.sub.locals = append(up.sub.locals, localDIE{off: e.Offset, block: up.block, inl: up.inl, list: off})
 	}
 }

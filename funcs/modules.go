@@ -6,6 +6,8 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+
 	"github.com/racesim/racesim/emulate"
 )
 
@@ -135,10 +137,12 @@ type Module struct {
 	lo, hi uint64 // run-time addresses of the first and past the last byte
 	obj    *object
 
-	symOnce sync.Once
-	syms    *symtab
-	dbgOnce sync.Once
-	dbg     *debugInfo // nil: none
+	symOnce  sync.Once
+	syms     *symtab
+	fdesOnce sync.Once
+	fdes     frame.FrameDescriptionEntries
+	dbgOnce  sync.Once
+	dbg      *debugInfo // nil: none
 }
 
 // ModuleKind says whose code a module holds.

@@ -257,27 +257,51 @@ func (s *symtab) addUnnamed(fdes [][2]uint64) {
 
 // loadFDEs returns the ranges that .eh_frame describes, sorted.
 func loadFDEs(m *Module) (out [][2]uint64) {
-	sec := m.obj.f.Section(".eh_frame")
-	if sec == nil || sec.Type == elf.SHT_NOBITS {
-		return nil
-	}
-	b, err := sec.Data()
-	if err != nil {
-		m.ms.note("%s: .eh_frame can't be read: %v", m.Path, err)
-		return nil
-	}
-	fdes, err := parseEHFrame(b, sec.Addr)
-	if err != nil {
-		m.ms.note("%s: .eh_frame can't be used: %v", m.Path, err)
-		return nil
-	}
-	for _, e := range fdes {
+	for _, e := range m.ehFrame() {
 		if e.End() > e.Begin() && m.obj.executable(e.Begin()) {
 			out = append(out, [2]uint64{e.Begin(), e.End()})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i][0] < out[j][0] })
 	return out
+}
+
+// ehFrame returns what .eh_frame says, parsed when first asked for.
+func (m *Module) ehFrame() frame.FrameDescriptionEntries {
+	m.fdesOnce.Do(func() {
+		sec := m.obj.f.Section(".eh_frame")
+		if sec == nil || sec.Type == elf.SHT_NOBITS {
+			return
+		}
+		b, err := sec.Data()
+		if err != nil {
+			m.ms.note("%s: .eh_frame can't be read: %v", m.Path, err)
+			return
+		}
+		if m.fdes, err = parseEHFrame(b, sec.Addr); err != nil {
+			m.ms.note("%s: .eh_frame can't be used: %v", m.Path, err)
+		}
+		sort.SliceStable(m.fdes, func(i, j int) bool { return m.fdes[i].Begin() < m.fdes[j].Begin() })
+	})
+	return m.fdes
+}
+
+// cfaRule says how the canonical frame address is found at file address pc.
+func (m *Module) cfaRule(pc uint64) (r frame.DWRule, ok bool) {
+	defer func() {
+		if recover() != nil { // the interpreter trusts its input
+			ok = false
+		}
+	}()
+	f, err := m.ehFrame().FDEForPC(pc)
+	if err != nil {
+		return r, false
+	}
+	c, err := f.EstablishFrame(pc)
+	if err != nil {
+		return r, false
+	}
+	return c.CFA, true
 }
 
 // parseEHFrame guards the parser, which trusts its input.

@@ -55,7 +55,7 @@ type Variable struct {
 // A varDIE is a variable with static storage in a unit.
 type varDIE struct {
 	off   dwarf.Offset
-	addr  uint64
+	piece piece
 	tls   bool
 	scope string
 	fn    string
@@ -77,6 +77,7 @@ type varIndex struct {
 
 type varRec struct {
 	lo, size uint64
+	off      uint64 // of lo in the variable
 	name     string
 	typ      *Type
 	file     string
@@ -119,7 +120,7 @@ func (g *debugInfo) varRec(u *unit, v *varDIE) (varRec, bool) {
 	if e == nil {
 		return varRec{}, false
 	}
-	r := varRec{lo: v.addr}
+	r := varRec{lo: v.piece.addr, off: v.piece.off}
 	r.name, _ = g.attr(e, dwarf.AttrName, 0).(string)
 	if r.name == "" {
 		return r, false
@@ -141,6 +142,9 @@ func (g *debugInfo) varRec(u *unit, v *varDIE) (varRec, bool) {
 		if r.typ.Size > 0 {
 			r.size = uint64(r.typ.Size)
 		}
+	}
+	if v.piece.size > 0 {
+		r.size = v.piece.size
 	}
 	if l, ok := g.attr(e, dwarf.AttrDeclLine, 0).(int64); ok {
 		r.line = int(l)
@@ -213,7 +217,8 @@ func (m *Module) varAt(a uint64, size int, kind VarKind, add uint64) (Variable, 
 			if a >= r.lo+r.size && !(r.size == 0 && a == r.lo) {
 				continue
 			}
-			v := Variable{Name: r.name, Path: r.name, Kind: kind, Addr: emulate.Addr(r.lo + add), Size: int64(r.size), Offset: int64(a - r.lo), Module: m, File: r.file, Line: r.line}
+			v := Variable{Name: r.name, Path: r.name, Kind: kind, Addr: emulate.Addr(r.lo + add), Size: int64(r.size), Offset: int64(a - r.lo + r.off), Module: m, File: r.file, Line: r.line}
+			v.Addr -= emulate.Addr(r.off)
 			if r.typ != nil {
 				p, t := r.typ.Path(v.Offset, size)
 				v.Path, v.Type, v.Place = r.name+p, t.Name, t
@@ -279,6 +284,9 @@ func (ms *Modules) AddrOfVar(name string) []Variable {
 		if g := m.debug(); g != nil {
 			ix := g.variables()
 			for _, r := range ix.global {
+				if r.off > 0 {
+					continue // of a variable that was split up
+				}
 				take(r.name, r.lo, r.size, false, r.typ, r.file, r.line)
 			}
 			for _, r := range ix.tls {
