@@ -41,6 +41,11 @@ func WriteJSON(w io.Writer, r *Report) error {
 		if c.Findings[i].Stack == nil {
 			c.Findings[i].Stack = []Frame{}
 		}
+		for k := range c.Findings[i].Related {
+			if c.Findings[i].Related[k].Stack == nil {
+				c.Findings[i].Related[k].Stack = []Frame{}
+			}
+		}
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -140,15 +140,25 @@ type Output struct {
 
 // A Finding is what a checker found.
 type Finding struct {
-	Checker    string  `json:"checker"`
-	Severity   string  `json:"severity"`
-	Message    string  `json:"message"`
-	Thread     uint32  `json:"thread,omitempty"`
-	Position   string  `json:"position,omitempty"`
-	Seen       int     `json:"seen,omitempty"` // recordings that show it, if several were made
-	Stack      []Frame `json:"stack"`
-	Fail       *bool   `json:"fail,omitempty"`
-	Suppressed string  `json:"suppressed,omitempty"`
+	Checker  string  `json:"checker"`
+	Severity string  `json:"severity"`
+	Message  string  `json:"message"`
+	Thread   uint32  `json:"thread,omitempty"`
+	Position string  `json:"position,omitempty"`
+	Seen     int     `json:"seen,omitempty"` // recordings that show it, if several were made
+	Stack    []Frame `json:"stack"`
+	// Related are the other places that the finding is about.
+	Related    []Related `json:"related,omitempty"`
+	Fail       *bool     `json:"fail,omitempty"`
+	Suppressed string    `json:"suppressed,omitempty"`
+}
+
+// A Related is a place that belongs to a finding: where the block was
+// allocated, where the lock was taken.
+type Related struct {
+	What   string  `json:"what"` // "allocated", "freed", …: how the stack is headed
+	Thread uint32  `json:"thread,omitempty"`
+	Stack  []Frame `json:"stack"`
 }
 
 // A Summary counts, and says whether the gate passed.

@@ -375,6 +375,14 @@ func (p *printer) findings(r *Report) {
 		}
 		p.f("%s %s: %s\n", f.Severity, f.Checker, f.Message)
 		p.stack(f.Stack)
+		for _, o := range f.Related {
+			p.f("    %s", o.What)
+			if o.Thread != 0 && o.Thread != f.Thread {
+				p.f(" by thread %d", o.Thread)
+			}
+			p.f("\n")
+			p.stack(o.Stack)
+		}
 		p.f("\n")
 	}
 }

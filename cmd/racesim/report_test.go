@@ -104,15 +104,20 @@ type (
 		Reemulated string `json:"reemulated"`
 	}
 	jsonFinding struct {
-		Checker    string      `json:"checker"`
-		Severity   string      `json:"severity"`
-		Message    string      `json:"message"`
-		Stack      []jsonFrame `json:"stack"`
-		Thread     uint32      `json:"thread,omitempty"`
-		Position   string      `json:"position,omitempty"`
-		Seen       int         `json:"seen,omitempty"`
-		Fail       *bool       `json:"fail,omitempty"`
-		Suppressed string      `json:"suppressed,omitempty"`
+		Checker  string      `json:"checker"`
+		Severity string      `json:"severity"`
+		Message  string      `json:"message"`
+		Stack    []jsonFrame `json:"stack"`
+		Thread   uint32      `json:"thread,omitempty"`
+		Position string      `json:"position,omitempty"`
+		Seen     int         `json:"seen,omitempty"`
+		Related  []struct {
+			What   string      `json:"what"`
+			Thread uint32      `json:"thread,omitempty"`
+			Stack  []jsonFrame `json:"stack"`
+		} `json:"related,omitempty"`
+		Fail       *bool  `json:"fail,omitempty"`
+		Suppressed string `json:"suppressed,omitempty"`
 	}
 	jsonSummary struct {
 		Harmful         int    `json:"harmful"`
