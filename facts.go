@@ -29,6 +29,9 @@ func (a *analysis) facts() *checkers.Facts {
 	}
 	f.Freed = a.freed(h.Freed)
 	f.Uninitialised = a.uninitialised(h.Unwritten)
+	f.Beyond = a.beyond(h.Beyond)
+	f.Frees = a.badFrees(h.Frees)
+	a.conduct(f)
 	if h.Skipped > 0 {
 		a.note("%d heap blocks weren't watched for reads of unwritten bytes, to save time", h.Skipped)
 	}
@@ -66,7 +69,7 @@ func (a *analysis) badAccess(m *detect.Misuse) checkers.BadAccess {
 		Stack: a.ownFrames(m.Ctx, m.PC),
 		Block: checkers.Block{Addr: uint64(b.Addr), Size: b.Size, Count: 1, Thread: uint32(b.Thread), AllocatedAt: a.ownFrames(b.Ctx, b.Site)}}
 	if b.Freed {
-		x.Block.FreedAt = a.ownFrames(b.FreeCtx, b.FreeSite)
+		x.Block.FreedAt, x.Block.FreeThread = a.ownFrames(b.FreeCtx, b.FreeSite), uint32(b.FreeThread)
 	}
 	return x
 }
@@ -107,6 +110,55 @@ func (a *analysis) freed(list []detect.Misuse) []checkers.BadAccess {
 			done[at] = true
 			out = append(out, a.badAccess(m))
 		}
+	}
+	return out
+}
+
+// beyond keeps the accesses next to blocks that are the program's doing. Of
+// run-time functions only what they write counts: they may read more than they
+// use.
+func (a *analysis) beyond(list []detect.Misuse) []checkers.BadAccess {
+	kept := list[:0:0]
+	for _, m := range list {
+		if pl := a.tree.Place(m.Ctx, emulate.Addr(m.PC)); pl.Category == 0 || m.Write || m.Kernel {
+			kept = append(kept, m)
+		}
+	}
+	return a.freed(kept)
+}
+
+// badFrees renders blocks that were given back and can't be.
+func (a *analysis) badFrees(list []detect.BadFree) []checkers.BadFree {
+	var out []checkers.BadFree
+	for i := range list {
+		x := &list[i]
+		b := &x.Block
+		y := checkers.BadFree{Addr: uint64(x.Addr), Thread: uint32(x.Thread), Position: a.positionOf(x.Thread, x.Count), Stack: a.ownFrames(x.Ctx, x.PC)}
+		switch x.Kind {
+		case detect.FreedTwice:
+			y.Kind = "twice"
+		case detect.FreedInside:
+			y.Kind = "inside"
+		case detect.FreedOtherwise:
+			y.Kind, y.By, y.For = "otherwise", x.Role.String(), b.Role.String()
+		case detect.FreedForeign:
+			if !a.pass.Foreign(x.Addr) {
+				continue
+			}
+			y.Kind, y.What = "foreign", fmt.Sprintf("0x%x on a stack", uint64(x.Addr))
+			if n := a.name(uint64(x.Addr)); n != "" {
+				y.What = n
+			} else if m := a.ms.ModuleAt(x.Addr); m != nil {
+				y.What = "a constant or code of " + m.Name()
+			}
+		}
+		if x.Kind != detect.FreedForeign {
+			y.Block = checkers.Block{Addr: uint64(b.Addr), Size: b.Size, Count: 1, Thread: uint32(b.Thread), AllocatedAt: a.ownFrames(b.Ctx, b.Site)}
+			if b.Freed {
+				y.Block.FreedAt, y.Block.FreeThread = a.ownFrames(b.FreeCtx, b.FreeSite), uint32(b.FreeThread)
+			}
+		}
+		out = append(out, y)
 	}
 	return out
 }

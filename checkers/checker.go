@@ -31,7 +31,11 @@ func (c *Checker) optionNames() []string {
 }
 
 // All lists the checkers, in the order in which they are printed.
-var All = []*Checker{leak, useAfterFree, uninitialised, lockOrder, deadlock}
+var All = []*Checker{
+	useAfterFree, doubleFree, invalidFree, mismatchedFree, heapOverflow, uninitialised, leak,
+	lockOrder, deadlock, wrongUnlock, destroyLocked, waitUnlocked, waitLoop, unjoined, signalUnsafe,
+	descriptorLeak, descriptorClosed,
+}
 
 // ByID returns the checker with that identifier, or nil.
 func ByID(id string) *Checker {
@@ -68,7 +72,10 @@ func Run(f *Facts, rules *Rules) []report.Finding {
 			opt[k] = v
 		}
 		for _, x := range c.run(f, opt) {
-			x.Checker, x.Severity = c.ID, c.Severity
+			x.Checker = c.ID
+			if x.Severity == "" {
+				x.Severity = c.Severity
+			}
 			if s.Severity != "" {
 				x.Severity = s.Severity
 			}

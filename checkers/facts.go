@@ -19,6 +19,28 @@ type Facts struct {
 	// Uninitialised are reads of heap bytes that nobody had written.
 	Uninitialised []BadAccess
 
+	// Frees are blocks that were given back and can't be.
+	Frees []BadFree
+
+	// Beyond are accesses next to a block.
+	Beyond []BadAccess
+
+	// Unlocks are locks given up by a thread that doesn't have them, Destroys
+	// those that somebody has when they are destroyed, Waits waits for a
+	// condition without the mutex, LooseWaits ones without a loop.
+	Unlocks, Destroys, Waits, LooseWaits []LockMisuse
+
+	// Unjoined are threads that have ended and were neither joined nor detached.
+	Unjoined []Thread
+
+	// Unsafe are calls that signal handlers may not make.
+	Unsafe []UnsafeCall
+
+	// Forgotten are descriptors that nobody can close any more, Closed uses of
+	// ones that were closed.
+	Forgotten []OpenFile
+	Closed    []FileMisuse
+
 	// Stuck are the threads of an execution that ended in a deadlock.
 	Stuck []Stuck
 
@@ -46,6 +68,7 @@ type Block struct {
 	Position    string
 	AllocatedAt []report.Frame
 	FreedAt     []report.Frame
+	FreeThread  uint32
 	Reachable   bool
 }
 
@@ -74,4 +97,67 @@ type LockEdge struct {
 	Gates      []uint64 // other locks held at the time
 	Position   string
 	Concurrent func(o *LockEdge) bool // whether the two acquisitions may overlap; nil: yes
+}
+
+// A BadFree gives back what can't be given back.
+type BadFree struct {
+	Kind     string // twice, inside, foreign, otherwise
+	Addr     uint64
+	Thread   uint32
+	Position string
+	Stack    []report.Frame
+	Block    Block  // which was free already, holds the address, or was allocated otherwise
+	What     string // twice, inside, otherwise: ""; foreign: what is there
+	By, For  string // otherwise: the functions that free and allocated it
+}
+
+// A LockMisuse is a call that a thread may not make, because of who has a lock.
+type LockMisuse struct {
+	Lock     string
+	Thread   uint32
+	Position string
+	Stack    []report.Frame
+	Holder   uint32 // 0: nobody
+	HeldAt   []report.Frame
+	TakenAt  []report.Frame // by Thread itself
+	Freed    bool           // the lock's memory is given back
+}
+
+// A Thread is one that was created.
+type Thread struct {
+	ID, Parent uint32
+	Position   string // of the creation
+	Created    []report.Frame
+}
+
+// An UnsafeCall is a call by a signal handler.
+type UnsafeCall struct {
+	Function    string // that may not be called
+	By          string // what the handler called, if that is another
+	Signal      int
+	Thread      uint32
+	Position    string // of the signal
+	Stack       []report.Frame
+	Certain     bool   // the signal has interrupted such a function
+	Interrupted string // which
+}
+
+// An OpenFile is a descriptor that was open at the end.
+type OpenFile struct {
+	FD       int
+	Call     string // that opened it
+	Thread   uint32
+	Position string
+	Opened   []report.Frame
+}
+
+// A FileMisuse is a system call on a closed descriptor.
+type FileMisuse struct {
+	FD       int
+	Call     string
+	Thread   uint32
+	Position string
+	Stack    []report.Frame
+	ClosedBy uint32
+	ClosedAt []report.Frame
 }

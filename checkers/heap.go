@@ -120,7 +120,7 @@ func badAccesses(list []BadAccess, say func(*BadAccess) string) []report.Finding
 			continue
 		}
 		seen[k] = true
-		out = append(out, report.Finding{Message: say(a), Thread: a.Thread, Position: a.Position, Stack: a.Stack})
+		out = append(out, report.Finding{Message: say(a), Thread: a.Thread, Position: a.Position, Stack: a.Stack, Related: history(&a.Block)})
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Thread < out[j].Thread })
 	return out

@@ -158,10 +158,11 @@ func (t *Tree) JumpTargets(also func(*Func) bool) []emulate.Addr {
 			}
 			for _, j := range t.tailJumps(f) {
 				r, _ := t.ms.Runtime(j.to)
-				if m.Kind == ModCxx && r.Alloc != RoleDelete && r.Alloc != RoleDeleteArray {
+				wanted := also != nil && also(j.to)
+				if m.Kind == ModCxx && r.Alloc != RoleDelete && r.Alloc != RoleDeleteArray && !wanted {
 					continue // that memory is its own; strings and containers are the program's
 				}
-				if r.Alloc != NoAlloc || also != nil && also(j.to) {
+				if r.Alloc != NoAlloc || wanted {
 					found[j.to.Entry] = true
 				}
 			}

@@ -66,6 +66,9 @@ type follower struct {
 	robust    []uint64       // robust mutexes held
 	strings   []stringCall
 	entries   map[emulate.Addr]entry
+	conduct   []conductCall
+	born      emulate.ThreadID // the thread that it created last
+	pairs     []note           // of system calls whose descriptors aren't known yet
 
 	rip uint64 // before the packet that is being applied
 
@@ -74,6 +77,8 @@ type follower struct {
 		args [6]uint64
 		pc   uint64
 		min  uint64
+
+		count emulate.Count
 	}
 }
 
@@ -348,7 +353,10 @@ func (f *follower) packet(ev *replay.Event) {
 	switch ev.Kind {
 	case traces.SyscallEnter:
 		f.flush()
-		f.call.nr, f.call.args, f.call.pc, f.call.min = p.Nr, p.Args, f.t.CPU().RIP, p.Min
+		f.call.nr, f.call.args, f.call.pc, f.call.min, f.call.count = p.Nr, p.Args, f.t.CPU().RIP, p.Min, f.t.Count()
+		if len(f.pairs) > 0 {
+			f.pending()
+		}
 		for _, o := range p.Objs {
 			f.object(races.OpRelease, o)
 		}
@@ -372,6 +380,7 @@ func (f *follower) packet(ev *replay.Event) {
 		c := f.t.CPU()
 		f.calls.Push(c, f.rip, c.RIP, c.R[x86.RSP])
 		if f.watch != nil {
+			f.note(note{kind: noteHandler, addr: uint64(p.Signo), ctx: f.calls.Node(), count: f.t.Count()})
 			f.watch.written(c.R[x86.RSP], signalFrame)
 		}
 	}
@@ -427,6 +436,7 @@ func (f *follower) exit(p *traces.Packet) {
 			o := &f.p.Threads[b.id].Origin
 			o.Ctx, o.PC = f.calls.Node(), f.call.pc
 			f.b.events = append(f.b.events, f.p.born(b)...)
+			f.born = b.id
 		}
 	}
 	for _, o := range p.Objs {
@@ -436,6 +446,9 @@ func (f *follower) exit(p *traces.Packet) {
 	f.ranges(p.Reads, races.Read, pl)
 	f.ranges(p.Writes, races.Write, pl)
 	f.tt.kernelWrote(p.Writes)
+	if f.watch != nil {
+		f.file(p)
+	}
 	a := &f.call.args
 	failed := int64(p.Ret) < 0 && int64(p.Ret) > -4096
 	if failed {

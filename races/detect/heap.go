@@ -19,6 +19,10 @@ type Heap struct {
 	// Unwritten are reads of up to 8 bytes, by the program's own code, of which
 	// nobody has written any since they were allocated.
 	Unwritten []Misuse
+	// Beyond are accesses that begin in no block, right behind or before one.
+	Beyond []Misuse
+	// Frees are blocks given back that can't be.
+	Frees []BadFree
 	// Skipped is the number of blocks that weren't watched for reads of unwritten
 	// bytes, because that would have taken too long.
 	Skipped uint64
@@ -41,6 +45,7 @@ type Block struct {
 	Ctx    uint32 // the allocation: call path, address of the call, count
 	Site   uint64
 	Count  emulate.Count
+	Role   funcs.AllocRole // of what allocated it
 
 	Freed      bool
 	FreeThread emulate.ThreadID
@@ -66,8 +71,8 @@ type Misuse struct {
 type heapPage struct {
 	num   uint64
 	lines [linesPerPage]struct {
-		unwritten, freed uint64 // as in watchLine
-		writer           emulate.ThreadID
+		unwritten, freed, beyond uint64 // as in watchLine
+		writer                   emulate.ThreadID
 	}
 }
 
@@ -116,7 +121,7 @@ func (h *Heap) page(num uint64) *heapPage {
 }
 
 // set gives the bytes [lo, hi) a state, as far as several threads touch them.
-func (h *Heap) set(lo, hi uint64, unwritten, freed bool) {
+func (h *Heap) set(lo, hi uint64, st byteState) {
 	if lo >= hi {
 		return
 	}
@@ -128,11 +133,14 @@ func (h *Heap) set(lo, hi uint64, unwritten, freed bool) {
 		m := lineMask(line, lo, hi)
 		l.unwritten &^= m
 		l.freed &^= m
-		if unwritten {
+		l.beyond &^= m
+		switch st {
+		case unwritten:
 			l.unwritten |= m
-		}
-		if freed {
+		case freed:
 			l.freed |= m
+		case beyond:
+			l.beyond |= m
 		}
 	}
 }
@@ -150,7 +158,7 @@ func (h *Heap) note(id emulate.ThreadID, n *note) {
 			b = new(Block)
 			h.blocks[n.addr] = b
 		}
-		*b = Block{Addr: emulate.Addr(n.addr), Size: n.size, Own: n.own, Thread: id, Ctx: n.ctx, Site: n.pc, Count: n.count}
+		*b = Block{Addr: emulate.Addr(n.addr), Size: n.size, Own: n.own, Thread: id, Ctx: n.ctx, Site: n.pc, Count: n.count, Role: n.role}
 		if n.skipped {
 			h.Skipped++
 		}
@@ -160,26 +168,34 @@ func (h *Heap) note(id emulate.ThreadID, n *note) {
 			from = end
 		}
 		stop := min(end, max(n.addr+maxWatched, from))
-		h.set(n.addr, from, false, false)
-		h.set(from, stop, true, false)
-		h.set(stop, end, false, false)
+		h.set(n.addr, from, ordinary)
+		h.set(from, stop, unwritten)
+		h.set(stop, end, ordinary)
+		h.set(n.addr-n.before, n.addr, beyond)
+		h.set(end, end+n.past, beyond)
 	case noteFree:
 		h.freed[id] = 0
+		h.release(id, n)
 		if b := h.blocks[n.addr]; b != nil && !b.Freed {
 			b.Freed, b.FreeThread, b.FreeCtx, b.FreeSite, b.FreeCount = true, id, n.ctx, n.pc, n.count
 			h.freed[id] = b.Size
-			h.set(n.addr, n.addr+b.Size, false, true)
+			h.set(n.addr, n.addr+b.Size, freed)
 			h.keep(b)
 		}
 	case noteUnfree:
 		if b := h.blocks[n.addr]; b != nil && b.Freed && b.FreeThread == id {
 			b.Freed = false
-			h.set(n.addr, n.addr+b.Size, false, false)
+			h.set(n.addr, n.addr+b.Size, ordinary)
 		}
-	case noteFreedAccess, noteUnwrittenRead:
+	case noteGrown:
+		if b := h.blocks[n.addr]; b != nil && !b.Freed && n.size > b.Size {
+			b.Size = n.size
+			h.set(n.addr, n.addr+n.size, ordinary)
+		}
+	case noteFreedAccess, noteUnwrittenRead, noteBeyond:
 		h.confirm(n.kind, Misuse{Thread: id, Ctx: n.ctx, PC: n.pc, Count: n.count, Addr: emulate.Addr(n.addr), Size: n.size, Write: n.write})
 	case noteWritten:
-		h.set(n.addr, n.addr+n.size, false, false)
+		h.set(n.addr, n.addr+n.size, ordinary)
 	}
 }
 
@@ -287,10 +303,13 @@ func (h *Heap) piece(e *races.Event, lo, hi uint64) {
 			l.writer = 0
 		}
 	}
-	if l.unwritten|l.freed == 0 || e.Flags&allocatorAccess != 0 {
+	if l.unwritten|l.freed|l.beyond == 0 || e.Flags&allocatorAccess != 0 {
 		return
 	}
 	m := lineMask(line, lo, hi)
+	if l.beyond&m != 0 && (e.Kind != races.Read || !partial(l.beyond, m, uint64(e.Addr), int(e.N))) {
+		h.suspect(noteBeyond, e)
+	}
 	if l.freed&m != 0 {
 		h.suspect(noteFreedAccess, e)
 	}
@@ -313,6 +332,10 @@ func (h *Heap) suspect(kind noteKind, e *races.Event) {
 
 // confirm reports a suspicion if it holds, now that all threads are known.
 func (h *Heap) confirm(kind noteKind, m Misuse) {
+	if kind == noteBeyond {
+		h.outside(m)
+		return
+	}
 	d := h.p.Detector.BlockAt(m.Addr)
 	b := h.blocks[uint64(d.Addr)]
 	if d.ID == 0 && kind == noteFreedAccess {

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
@@ -102,12 +103,21 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 		f.named(c.R[x86.RDI], c.R[x86.RSI])
 		return
 	}
+	if e.conduct != 0 {
+		f.enterConduct(e.conduct, t, c)
+		return
+	}
 	l := lockCall{depth: t.Depth(), role: e.lock &^ roleRW, rw: e.lock&roleRW != 0, lock: c.R[x86.RDI]}
 	if l.role == roleCondWait {
 		l.lock = c.R[x86.RSI]
 	}
 	if l.role == roleUnlock || l.role == roleCondWait {
 		f.flush()
+		if f.watch != nil && len(f.lockCalls) == 0 {
+			n := f.callNote(f.givesUp(l.role, t), l.lock, t)
+			n.own = f.spin(t)
+			f.note(n)
+		}
 		if l.rw {
 			f.releaseRW(l.lock)
 		}
@@ -124,6 +134,7 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 	for n := len(f.strings); n > 0 && f.strings[n-1].depth >= t.Depth(); n-- {
 		f.strings = f.strings[:n-1]
 	}
+	f.leaveConduct(t, c, returned)
 	for n := len(f.lockCalls); n > 0 && f.lockCalls[n-1].depth >= t.Depth(); n-- {
 		l := f.lockCalls[n-1]
 		f.lockCalls = f.lockCalls[:n-1]
@@ -230,4 +241,23 @@ func (f *follower) orderRW(op races.Op, lock, by uint64) {
 func (f *follower) inRW() bool {
 	n := len(f.lockCalls)
 	return n > 0 && f.lockCalls[n-1].rw
+}
+
+// givesUp says what kind of giving up a lock the function that the tracker is
+// in means.
+func (f *follower) givesUp(role lockRole, t *funcs.Tracker) noteKind {
+	if role != roleCondWait {
+		return noteUnlock
+	}
+	if fn := f.p.Tree.Func(t.Level(0).Node); fn != nil && (fn.Linkage == "pthread_cond_wait" || fn.Linkage == "cnd_wait") {
+		return noteWait
+	}
+	return noteTimedWait
+}
+
+// spin says whether the function that the tracker is in may be the one that
+// initialises a spin lock: glibc has one for that and for giving it up.
+func (f *follower) spin(t *funcs.Tracker) bool {
+	fn := f.p.Tree.Func(t.Level(0).Node)
+	return fn != nil && (strings.HasPrefix(fn.Linkage, "pthread_spin_") || slices.Contains(fn.Aliases, "pthread_spin_init"))
 }

@@ -1,6 +1,9 @@
 package detect
 
-import "github.com/racesim/racesim/emulate"
+import (
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/funcs"
+)
 
 // A noteKind says what a note is about.
 type noteKind uint8
@@ -12,9 +15,20 @@ const (
 	noteFree                   // the block at addr is no more
 	noteFreedAccess            // a suspicion: an access to freed memory
 	noteUnwrittenRead          // a suspicion: a read of memory that nobody wrote
+	noteBeyond                 // a suspicion: an access to what lies next to a block
+	noteGrown                  // size bytes of the block at addr may be used
 	noteWritten                // the kernel wrote size bytes at addr
 	noteJoin                   // the thread whose control block is at addr was joined
 	noteName                   // that thread (0: this one) got a name: size and old are its bytes
+	noteUnlock                 // the lock at addr is about to be given up; own: or to be initialised
+	noteDestroy                // …to be destroyed
+	noteWait                   // …to be given up to wait for a condition
+	noteTimedWait              // …with a time limit
+	noteWaitSite               // (see Conduct.once)
+	noteCreate                 // thread addr was created; own: detached
+	noteDetach                 // the thread whose control block is at addr was detached
+	noteFile                   // a system call on descriptors: addr its number, size what it returned, old, before and past its arguments
+	noteHandler                // ctx is the node of the handler of signal addr
 )
 
 // A note is what a batch says beside its events, for the checkers. It comes
@@ -27,6 +41,9 @@ type note struct {
 	write       bool
 	addr, size  uint64
 	old         uint64
+	before      uint64 // noteAlloc: bytes before the block that are nobody's
+	past        uint64 // …and behind it
+	role        funcs.AllocRole
 	ctx         uint32
 	pc          uint64
 	count       emulate.Count

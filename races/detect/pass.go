@@ -55,7 +55,8 @@ type Pass struct {
 	// is right, but races in these lines may be missing.
 	Suspects map[uint64]bool
 	Threads  map[emulate.ThreadID]*ThreadTrack
-	Heap     *Heap // nil without Checks
+	Heap     *Heap    // nil without Checks
+	Conduct  *Conduct // nil without Checks
 	Lives    *Lifetimes
 	// Cut says where the pass stopped early because the trace is incomplete.
 	Cut string
@@ -75,6 +76,7 @@ type Pass struct {
 	takers    map[emulate.Addr]emulate.ThreadID // of locks: the first to take it
 	locks     map[emulate.Addr]lockRole
 	strings   map[emulate.Addr]*stringRole
+	conducts  map[emulate.Addr]conductRole
 	free      sync.Pool
 }
 
@@ -196,11 +198,12 @@ func (p *Pass) prepare() error {
 	p.Threads = map[emulate.ThreadID]*ThreadTrack{}
 	p.Lives = newLifetimes()
 	if p.Checks {
-		p.Heap = newHeap(p)
+		p.Heap, p.Conduct = newHeap(p), newConduct(p)
+		p.conducts = conductEntries(p.Tree.Modules())
 	}
 
 	p.locks = lockEntries(p.Tree.Modules())
-	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool { return p.locks[f.Entry] != 0 })
+	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool { return p.locks[f.Entry] != 0 || p.conducts[f.Entry] != 0 })
 	p.strings = stringEntries(p.Tree.Modules())
 
 	return p.births()
@@ -245,10 +248,13 @@ func (p *Pass) merge(id emulate.ThreadID, b *batch) {
 func (p *Pass) remark(id emulate.ThreadID, n *note) {
 	switch {
 	case n.kind == noteJoin:
+		if p.Conduct != nil {
+			p.Conduct.joined(n.addr)
+		}
 		p.Lives.join(id, n.addr)
 	case n.kind == noteName:
 		p.name(id, n)
-	case p.Heap != nil:
+	case p.Heap != nil && !p.Conduct.note(id, n):
 		p.Heap.note(id, n)
 	}
 }
@@ -279,6 +285,10 @@ func (p *Pass) feed(e *races.Event) {
 			p.takers[e.Addr] = e.Thread
 		} else if first != e.Thread {
 			p.Contended = true
+		}
+	case races.OpFree:
+		if p.Conduct != nil {
+			p.Conduct.freeing(e)
 		}
 	case races.OpReset:
 		if p.Heap != nil {
@@ -425,6 +435,9 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		entries = append(entries, a)
 	}
 	for a := range p.strings {
+		entries = append(entries, a)
+	}
+	for a := range p.conducts {
 		entries = append(entries, a)
 	}
 	f.calls.Watch(entries, f)

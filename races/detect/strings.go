@@ -200,8 +200,9 @@ func (f *follower) peek(a, n uint64) (v uint64, ok bool) {
 
 // An entry is a function whose calls are followed.
 type entry struct {
-	lock lockRole
-	str  *stringRole
+	lock    lockRole
+	str     *stringRole
+	conduct conductRole
 }
 
 // entry says what the function at an address is, looking through stubs.
@@ -209,12 +210,12 @@ func (f *follower) entry(a emulate.Addr) entry {
 	if e, ok := f.entries[a]; ok {
 		return e
 	}
-	e := entry{f.p.locks[a], f.p.strings[a]}
-	if e.lock == 0 && e.str == nil {
+	e := entry{f.p.locks[a], f.p.strings[a], f.p.conducts[a]}
+	if e == (entry{}) {
 		ms := f.p.Tree.Modules()
 		if fn := ms.FuncAt(a); fn != nil && fn.PLT {
 			if x := ms.Exported(fn.Linkage); x != nil {
-				e = entry{f.p.locks[x.Entry], f.p.strings[x.Entry]}
+				e = entry{f.p.locks[x.Entry], f.p.strings[x.Entry], f.p.conducts[x.Entry]}
 			}
 		}
 	}

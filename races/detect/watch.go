@@ -25,6 +25,8 @@ type watch struct {
 	// Looking at accesses that turn out to be right is what this costs. slow
 	// counts them, limit is how many the thread may have had by now.
 	slow, limit uint64
+	// The same of lines of which only what lies between blocks is of interest.
+	edgy, edge uint64
 }
 
 type watchBlock struct {
@@ -40,8 +42,12 @@ type watchPage struct {
 type watchLine struct {
 	unwritten uint64 // bit i: byte i is of a block and nobody has written it since
 	freed     uint64 // bit i: byte i is of a freed block
+	beyond    uint64 // bit i: byte i is next to a block, and nobody's
 	uses      uint32 // accesses that were right
 }
+
+// idle says whether nothing about a line is of interest.
+func (l *watchLine) idle() bool { return l.unwritten|l.freed|l.beyond == 0 }
 
 // said tells suspicions apart.
 type said struct {
@@ -104,9 +110,18 @@ func lineMask(line, lo, hi uint64) uint64 {
 	return m
 }
 
-// set gives the bytes [lo, hi) a state: unwritten, freed or, with both false,
-// nothing special.
-func (w *watch) set(lo, hi uint64, unwritten, freed bool) {
+// A byteState is what is known of a byte.
+type byteState uint8
+
+const (
+	ordinary  byteState = iota
+	unwritten           // of a block, and nobody has written it since
+	freed               // of a freed block
+	beyond              // next to a block
+)
+
+// set gives the bytes [lo, hi) a state.
+func (w *watch) set(lo, hi uint64, st byteState) {
 	if lo >= hi {
 		return
 	}
@@ -114,7 +129,7 @@ func (w *watch) set(lo, hi uint64, unwritten, freed bool) {
 	for line := lo >> lineShift; line <= last; {
 		num := line / linesPerPage
 		next := (num + 1) * linesPerPage
-		p := w.page(num, unwritten || freed)
+		p := w.page(num, st != ordinary)
 		if p == nil {
 			line = next
 			continue
@@ -126,19 +141,24 @@ func (w *watch) set(lo, hi uint64, unwritten, freed bool) {
 			}
 			l := &p.lines[line%linesPerPage]
 			m := lineMask(line, lo, hi)
-			had := l.unwritten|l.freed != 0
+			had := !l.idle()
 			l.unwritten &^= m
 			l.freed &^= m
-			if unwritten {
+			l.beyond &^= m
+			switch st {
+			case unwritten:
 				l.unwritten |= m
-			}
-			if freed {
+			case freed:
 				l.freed |= m
+			case beyond:
+				l.beyond |= m
 			}
-			if unwritten || freed {
-				l.uses = 0
+			if st != ordinary {
+				if st != beyond || !had {
+					l.uses = 0
+				}
 				on |= 1 << (line % linesPerPage)
-			} else if had && l.unwritten|l.freed == 0 {
+			} else if had && l.idle() {
 				off |= 1 << (line % linesPerPage)
 			}
 		}
@@ -159,14 +179,15 @@ func (p *Pass) shared(line uint64) bool { return p.lines == nil || p.lines.Has(l
 func (w *watch) alloc(a *funcs.Alloc) {
 	addr, end := uint64(a.Addr), uint64(a.Addr)+a.Size
 	own := w.f.p.Tree.Class(a.Node).Own()
-	n := note{kind: noteAlloc, addr: addr, size: a.Size, ctx: a.Node, pc: uint64(a.Site), count: a.Count, old: uint64(a.Old), zeroed: a.Zeroed || own, own: own}
+	n := note{kind: noteAlloc, addr: addr, size: a.Size, ctx: a.Node, pc: uint64(a.Site), count: a.Count, old: uint64(a.Old), zeroed: a.Zeroed || own, own: own, role: a.Role}
+	n.before, n.past = w.f.edges(a)
 	if !n.zeroed && w.many(a.Node) && w.tired() {
 		n.zeroed, n.skipped = true, true
 	}
 	if a.Undo {
 		n.kind = noteUnfree
 		w.f.note(n)
-		w.set(addr, addr+min(w.freed, maxWatched), false, false)
+		w.set(addr, addr+min(w.freed, maxWatched), ordinary)
 		return
 	}
 	w.f.note(n)
@@ -180,23 +201,25 @@ func (w *watch) alloc(a *funcs.Alloc) {
 		from = end
 	}
 	stop := min(end, max(addr+maxWatched, from))
-	w.set(addr, from, false, false)
-	w.set(from, stop, true, false)
-	w.set(stop, end, false, false)
+	w.set(addr, from, ordinary)
+	w.set(from, stop, unwritten)
+	w.set(stop, end, ordinary)
+	w.set(addr-n.before, addr, beyond)
+	w.set(end, end+n.past, beyond)
 }
 
 // free notes that a block is no more.
 func (w *watch) free(a *funcs.Free) {
 	addr := uint64(a.Addr)
-	w.f.note(note{kind: noteFree, addr: addr, ctx: a.Node, pc: uint64(a.Site), count: a.Count})
+	w.f.note(note{kind: noteFree, addr: addr, ctx: a.Node, pc: uint64(a.Site), count: a.Count, role: a.Role})
 	b, ok := w.live[addr]
 	w.freed = ^uint64(0) >> 1 // by another thread: a realloc keeps all of it
 	if ok {
 		delete(w.live, addr)
 		w.freed = b.size
-		w.set(addr, addr+min(b.size, maxWatched), false, true)
+		w.set(addr, addr+min(b.size, maxWatched), freed)
 		if b.size > maxWatched {
-			w.set(addr+maxWatched, addr+b.size, false, false)
+			w.set(addr+maxWatched, addr+b.size, ordinary)
 		}
 	}
 }
@@ -222,6 +245,21 @@ func (w *watch) tired() bool {
 	return w.slow > w.limit
 }
 
+// dizzy says whether looking at what lies between blocks has.
+func (w *watch) dizzy() bool {
+	if w.edgy <= w.edge {
+		return false
+	}
+	w.edge = freeLooks + uint64(w.f.t.Count())/looksPer
+	return w.edgy > w.edge
+}
+
+// partial says whether a load is aligned and some of it is in order: code that
+// looks for the end of something loads whole words.
+func partial(beyond, m, addr uint64, size int) bool {
+	return beyond&m != m && size > 1 && addr%uint64(size) == 0
+}
+
 // access is told of every access to a line that isn't shared.
 func (w *watch) access(addr uint64, size int, kind x86.AccessKind) {
 	line := addr >> lineShift
@@ -231,13 +269,17 @@ func (w *watch) access(addr uint64, size int, kind x86.AccessKind) {
 	}
 	l := &p.lines[line%linesPerPage]
 	m := (^uint64(0) >> (64 - size)) << (addr & 63)
-	if l.unwritten|l.freed == 0 || w.f.calls.InAllocator() {
+	if l.idle() || w.f.calls.InAllocator() {
 		return
 	}
 	write := kind == x86.Write
+	edge := l.unwritten|l.freed == 0
 	pc := w.f.t.CPU().PC()
 	if l.freed&m != 0 {
 		w.suspect(noteFreedAccess, addr, uint64(size), write, pc)
+	}
+	if l.beyond&m != 0 && (write || !partial(l.beyond, m, addr, size)) {
+		w.suspect(noteBeyond, addr, uint64(size), write, pc)
 	}
 	if !write {
 		if l.unwritten&m == m && kind == x86.Read {
@@ -247,11 +289,18 @@ func (w *watch) access(addr uint64, size int, kind x86.AccessKind) {
 		l.unwritten &^= m
 	}
 	l.uses++
-	w.slow++
-	if l.uses > fewUses && w.tired() {
-		l.unwritten, l.freed = 0, 0
+	if edge {
+		w.edgy++
+		if l.uses > fewUses && w.dizzy() {
+			l.beyond = 0
+		}
+	} else {
+		w.slow++
+		if l.uses > fewUses && w.tired() {
+			l.unwritten, l.freed, l.beyond = 0, 0, 0
+		}
 	}
-	if l.unwritten|l.freed == 0 {
+	if l.idle() {
 		w.f.t.Unwatch(p.num, 1<<(line%linesPerPage))
 	}
 }
@@ -278,9 +327,12 @@ func (w *watch) kernel(addr, n uint64, write bool) {
 	if l.freed&m != 0 {
 		w.suspect(noteFreedAccess, addr, n, write, w.f.call.pc)
 	}
+	if l.beyond&m != 0 {
+		w.suspect(noteBeyond, addr, n, write, w.f.call.pc)
+	}
 	if write && l.unwritten&m != 0 {
 		l.unwritten &^= m
-		if l.unwritten|l.freed == 0 {
+		if l.idle() {
 			w.f.t.Unwatch(p.num, 1<<(line%linesPerPage))
 		}
 	}
