@@ -51,6 +51,18 @@ accuracy: build tools
 sweep: build
 	$(GO) run ./internal/sweep -page docs/programs.md $(SWEEP)
 
+# How often verdicts are right, of labelled programs in several builds, and from that the weights of confidence;
+# see docs/confidence.md. calibrate-fit takes the verdicts as they were measured.
+calibrate: tools
+	$(GO) run ./internal/calibrate -measure
+
+calibrate-fit:
+	$(GO) run ./internal/calibrate
+
+# How often models call instances of real programs abnormal that they haven't seen; see docs/models.md.
+calibrate-models:
+	$(GO) test -run ModelsAreCalibratedOnReal -timeout 60m -v . -calibrate-models
+
 conform:
 	RACESIM_CONFORM=2000 RACESIM_CONFORM_PAGE=$(CURDIR)/docs/instructions.md RACESIM_CONFORM_SEQ=200000 RACESIM_CONFORM_BYTES=1000000 \
 		$(GO) test -run MatchProcessor -timeout 60m -v ./emulate/x86

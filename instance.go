@@ -14,7 +14,8 @@ import (
 )
 
 // sample captures the instance of a site that t is about to execute.
-func (c *collector) sample(s *site, t *replay.Thread, calls *funcs.Tracker) error {
+func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) error {
+	s, u := c.sites[key], c.used[key]
 	g := overlay.Goal{End: overlay.EndReturn, SP: t.CPU().R[x86.RSP], NoLive: true, MaxSteps: sampleSteps, MaxAccesses: sampleSteps}
 	if s.head != 0 {
 		fr := calls.Level(0)
@@ -28,6 +29,10 @@ func (c *collector) sample(s *site, t *replay.Thread, calls *funcs.Tracker) erro
 		return err
 	}
 	c.steps += sec.Steps()
+	u.steps += sec.Steps()
+	if !sec.Complete {
+		u.cut++
+	}
 	for i := range sec.Accesses {
 		x := &sec.Accesses[i]
 		if !x.Writes() && s.pcs[x.PC] {

@@ -98,12 +98,14 @@ const (
 	maxSites     = 48
 	maxInstances = 200
 	maxCells     = 48
-	perThread    = 100    // instances of a site
-	windows      = 64     // of each thread
-	perWindow    = 4      // instances of a site, more if earlier windows had fewer
-	maxCarry     = 32     // what a window can have at most
-	sampleSteps  = 50_000 // instructions of an instance
-	sampleBudget = 4_000_000
+	perThread    = 100       // instances of a site
+	windows      = 64        // of each thread
+	perWindow    = 4         // instances of a site, more if earlier windows had fewer
+	maxCarry     = 32        // what a window can have at most
+	sampleSteps  = 50_000    // instructions of an instance
+	sampleBudget = 4_000_000 // instructions of a thread's instances, or more if there are many sites: siteBudget of each
+	siteBudget   = 200_000
+	maxCut       = 3   // instances of a site that were too long, when there is no other
 	maxValues    = 256 // distinct values of one load
 )
 
@@ -349,11 +351,20 @@ type collector struct {
 	quota map[string]int
 	lines [][]execution
 	bpts  map[uint64][]int // line's code -> index of lines
+	used  map[string]*use
 	steps uint64
+	limit uint64 // of steps
+}
+
+// use is what a site has taken of the budget.
+type use struct {
+	steps uint64
+	cut   int // instances that were too long
 }
 
 func newCollector(a *analysis, sites map[string]*site, lines []*lineAsked) *collector {
-	c := &collector{a: a, sites: map[string]*site{}, at: map[uint64][]string{}, quota: map[string]int{}, lines: make([][]execution, len(lines)), bpts: map[uint64][]int{}}
+	c := &collector{a: a, sites: map[string]*site{}, at: map[uint64][]string{}, quota: map[string]int{}, lines: make([][]execution, len(lines)), bpts: map[uint64][]int{},
+		used: map[string]*use{}, limit: max(sampleBudget, siteBudget*uint64(len(sites)))}
 	keys := make([]string, 0, len(sites))
 	for key := range sites {
 		keys = append(keys, key)
@@ -363,6 +374,7 @@ func newCollector(a *analysis, sites map[string]*site, lines []*lineAsked) *coll
 		s := *sites[key]
 		s.samples, s.seen = nil, map[uint64]map[uint64]int{}
 		c.sites[key] = &s
+		c.used[key] = &use{}
 		c.at[s.pc()] = append(c.at[s.pc()], key)
 	}
 	for i, l := range lines {
@@ -427,13 +439,13 @@ func (c *collector) run(ctx context.Context, id emulate.ThreadID) error {
 			}
 			more := false
 			for _, k := range c.at[pc] {
-				if c.quota[k] > 0 && len(c.sites[k].samples) < perThread && c.steps < sampleBudget {
+				if c.wants(k) {
 					c.quota[k]--
-					if err := c.sample(c.sites[k], t, calls); err != nil {
+					if err := c.sample(k, t, calls); err != nil {
 						return err
 					}
 				}
-				more = more || c.quota[k] > 0 && len(c.sites[k].samples) < perThread && c.steps < sampleBudget
+				more = more || c.wants(k)
 			}
 			if !more && !jumps[pc] && c.open(pc) == 0 {
 				blocks.Unbreak(pc)
@@ -441,6 +453,14 @@ func (c *collector) run(ctx context.Context, id emulate.ThreadID) error {
 		}
 	}
 	return nil
+}
+
+// wants reports whether another instance of a site is to be captured: one that
+// is always too long, or takes more than its share, would leave nothing for the
+// others.
+func (c *collector) wants(key string) bool {
+	n, u := len(c.sites[key].samples), c.used[key]
+	return c.quota[key] > 0 && n < perThread && c.steps < c.limit && !(n == 0 && u.cut >= maxCut) && u.steps < max(c.limit/4, siteBudget)
 }
 
 // open returns how many more executions of lines at pc are wanted.

@@ -1,5 +1,15 @@
 package classify
 
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
 // A Basis names the kind of evidence that decided a verdict.
 type Basis string
 
@@ -29,17 +39,88 @@ const (
 	ByNothing         Basis = "nothing"          // no experiment gave a result
 )
 
-// Confidence is the probability that a verdict is right.
-func Confidence(e *Evidence, j *Judgement) float64 {
-	if j.Verdict == Unknown {
+// Confidence is the probability that a verdict is right, given by this kind of
+// evidence. It is that of a logistic regression on verdicts about labelled
+// programs, see docs/confidence.md; 0 if the verdict is Unknown.
+func Confidence(verdict string, basis Basis, f Facts) float64 {
+	if verdict == Unknown {
 		return 0
 	}
-	return usual[j.Basis]
+	return measured.Confidence(verdict, basis, f)
 }
 
-// usual is how often verdicts are right.
-var usual = map[Basis]float64{
-	ByFreed: 0.9, BySpin: 0.9, ByAsRecorded: 0.97, ByNotSerialisable: 0.92, ByOnlyRecorded: 0.85, ByFails: 0.85, ByGuarded: 0.7,
-	ByOrdersAlike: 0.9, ByPublicAbnormal: 0.75, ByPublicNormal: 0.6, ByPublic: 0.6, ByHypothesis: 0.6, ByGone: 0.85, BySerialisable: 0.75,
-	ByHappened: 0.75, ByAbnormal: 0.7, ByNoEffect: 0.7, ByEffectGone: 0.7, ByNormal: 0.65,
+// Surest and Vaguest bound a confidence: so few programs don't tell more.
+const (
+	Surest  = 0.98
+	Vaguest = 0.05
+)
+
+// Weights are the coefficients of the regression, by verdict and term. A term
+// is "" (the verdict itself), a basis, or a sign.
+type Weights map[string]map[string]float64
+
+// Confidence computes a probability. What wasn't measured has no weight.
+func (w Weights) Confidence(verdict string, basis Basis, f Facts) float64 {
+	of := w[verdict]
+	x := of[""] + of[string(basis)]
+	for _, s := range Signs {
+		x += of[s.Name] * s.Of(&f)
+	}
+	return min(Surest, max(Vaguest, 1/(1+math.Exp(-x))))
+}
+
+// A Sign is what beside the kind of evidence tells how good it is, 0 to 1.
+type Sign struct {
+	Name string
+	Of   func(*Facts) float64
+}
+
+// Signs are those that confidence is computed from.
+var Signs = []Sign{
+	{"+few", func(f *Facts) float64 { return 1 / (1 + float64(f.Interleavings)/8) }},
+	{"+failed", func(f *Facts) float64 { return truth(f.Failed > 0) }},
+	{"+skipped", func(f *Facts) float64 { return truth(f.Skipped > 0) }},
+	{"+predicted", func(f *Facts) float64 { return truth(f.Predicted) }},
+	{"+abnormal", func(f *Facts) float64 { return truth(f.Abnormal > 0) }},
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+//go:embed confidence.csv
+var measuredTable string
+
+var measured = func() Weights {
+	w, err := ReadWeights(strings.NewReader(measuredTable))
+	if err != nil {
+		panic("BUG: classify/confidence.csv: " + err.Error())
+	}
+	return w
+}()
+
+// ReadWeights reads a table with the columns verdict, term, weight and others.
+func ReadWeights(r io.Reader) (Weights, error) {
+	all, err := csv.NewReader(r).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	w := Weights{}
+	for i, l := range all[min(1, len(all)):] {
+		if len(l) < 3 {
+			return nil, fmt.Errorf("row %d: %d columns", i+2, len(l))
+		}
+		x, err := strconv.ParseFloat(l[2], 64)
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", i+2, err)
+		}
+		if w[l[0]] == nil {
+			w[l[0]] = map[string]float64{}
+		}
+		w[l[0]][l[1]] = x
+	}
+	return w, nil
 }

@@ -73,7 +73,7 @@ type Judgement struct {
 // Judge turns evidence into a verdict.
 func Judge(e Evidence) Judgement {
 	j := decide(&e)
-	j.Confidence = Confidence(&e, &j)
+	j.Confidence = Confidence(j.Verdict, j.Basis, e.Facts())
 	return j
 }
 

@@ -1,10 +1,11 @@
 // verdict: none
 // flags: -O1
-// The lock of a stream is a lock that programs may use, too.
+// The lock of a stream is a lock that programs may use, too. volatile: as glibc
+// declares flockfile, a compiler may keep what doesn't escape in a register.
 #include <pthread.h>
 #include <stdio.h>
 
-static int value;
+static volatile int value;
 
 static void *count(void *unused) {
 	for (int i = 0; i < 20; i++) {

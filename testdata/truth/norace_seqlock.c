@@ -1,4 +1,6 @@
 // verdict: synchronisation
+// race left: benign
+// race right: benign
 // flags: -O2
 // the payload is read while it is written and thrown away
 #include <pthread.h>

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	dirs := flag.String("programs", "testdata/truth,testdata/labelled", "folders of labelled programs")
+	scratch := flag.String("dir", "", "scratch folder, kept (default: a temporary one)")
+	table := flag.String("rows", "classify/testdata/verdicts.csv", "the table of verdicts")
+	fresh := flag.Bool("measure", false, "make the table anew, rather than taking it as it is")
+	weights := flag.String("weights", "classify/confidence.csv", "the table of weights to write")
+	page := flag.String("page", "docs/confidence.md", "the page whose tables to write")
+	image := flag.String("plot", "docs/img/confidence.svg", "the plot to write")
+	seeds := flag.Int("seeds", 2, "recordings of each build")
+	nbuilds := flag.Int("builds", 3, "builds of each program, of gcc -O1 and in turn gcc -O0, gcc -O2, clang -O1")
+	jobs := flag.Int("j", runtime.NumCPU(), "runs made at the same time")
+	limit := flag.Duration("timeout", 2*time.Minute, "time for one run")
+	only := flag.String("only", "", "a regular expression for the names of the programs")
+	bin := flag.String("one", "", "run this program alone and print what is said of it")
+	seed := flag.Uint64("seed", 1, "… with this seed")
+	leave := flag.String("without", "", "signs not to use, with commas: what are they good for?")
+	flag.Parse()
+	for _, s := range strings.Split(*leave, ",") {
+		without[s] = true
+	}
+	err := func() error {
+		if *bin != "" {
+			return one(*bin, *seed)
+		}
+		if *fresh {
+			if err := remeasure(*dirs, *scratch, *table, *only, *nbuilds, *seeds, *jobs, *limit); err != nil {
+				return err
+			}
+		}
+		return publish(*table, *weights, *page, *image)
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "calibrate:", err)
+		os.Exit(1)
+	}
+}
+
+// remeasure makes the table of verdicts.
+func remeasure(dirs, scratch, table, only string, nbuilds, seeds, jobs int, limit time.Duration) error {
+	names, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	if scratch == "" {
+		if scratch, err = os.MkdirTemp("", "racesim-calibrate-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(scratch)
+	}
+	if err := os.MkdirAll(scratch, 0o777); err != nil {
+		return err
+	}
+	if scratch, err = filepath.Abs(scratch); err != nil {
+		return err
+	}
+	var ps []*program
+	for _, d := range strings.Split(dirs, ",") {
+		more, err := programs(d)
+		if err != nil {
+			return err
+		}
+		for _, p := range more {
+			if p.source, err = filepath.Abs(p.source); err != nil {
+				return err
+			}
+			if names.MatchString(p.name) {
+				ps = append(ps, p)
+			}
+		}
+	}
+	runs := plan(ps, nbuilds, seeds)
+	if err := measure(runs, scratch, jobs, limit); err != nil {
+		return err
+	}
+	var rows []row
+	failed := 0
+	for _, r := range runs {
+		rows = append(rows, r.rows()...)
+		if r.err != "" {
+			failed++
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%d runs of %d programs, %d of which failed; %d verdicts\n", len(runs), len(ps), failed, len(rows))
+	if len(rows) == 0 {
+		return errors.New("no verdict")
+	}
+	return write(table, rows)
+}

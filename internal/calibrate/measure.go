@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/racesim/racesim"
+	"github.com/racesim/racesim/classify"
+	"github.com/racesim/racesim/report"
+)
+
+// A said is one verdict of one run.
+type said struct {
+	Symbol    string         `json:"symbol"`
+	Functions [2]string      `json:"functions"`
+	Lines     [2]int         `json:"lines"`
+	Verdict   string         `json:"verdict"`
+	Basis     classify.Basis `json:"basis"`
+	Reason    string         `json:"reason"`
+	Facts     classify.Facts `json:"facts"`
+}
+
+// one records and analyses a program in this process, and writes what racesim
+// says of its races to stdout. It is a process of its own for each run, so that
+// what goes wrong is of that run alone.
+func one(bin string, seed uint64) error {
+	dir, err := os.MkdirTemp("", "racesim-calibrate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	trace := filepath.Join(dir, "t.ttd")
+	if _, err := racesim.Record(context.Background(), racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: seed, Stdout: null, Stderr: null}); err != nil {
+		fmt.Fprintln(os.Stderr, "record:", err) // a deadlock; the trace is whole
+	}
+	type place struct {
+		id    string
+		lines [2]int
+	}
+	of := func(r *report.Race) place {
+		id, _, _ := strings.Cut(r.ID, "-")
+		return place{id, [2]int{r.Accesses[0].Line, r.Accesses[1].Line}}
+	}
+	judged := map[place]said{}
+	rep, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{
+		Judged: func(r *report.Race, e classify.Evidence, j classify.Judgement) {
+			judged[of(r)] = said{Symbol: r.Location.Symbol, Functions: [2]string{r.Accesses[0].Function, r.Accesses[1].Function},
+				Lines: of(r).lines, Verdict: j.Verdict, Basis: j.Basis, Reason: j.Reason, Facts: e.Facts()}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	all := []said{}
+	for i := range rep.Races {
+		// What a later round withdrew isn't in the report.
+		if s, ok := judged[of(&rep.Races[i])]; ok && s.Verdict == string(rep.Races[i].Verdict) {
+			all = append(all, s)
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(all)
+}
+
+// A run is one program, built in one way, recorded with one seed.
+type run struct {
+	p    *program
+	b    *build
+	seed int
+	said []said
+	err  string
+}
+
+// plan lists the runs: each program in several builds, the first of which is
+// everybody's, the others in turn.
+func plan(ps []*program, perProgram, seeds int) []*run {
+	var out []*run
+	for i, p := range ps {
+		for k := range min(perProgram, len(builds)) {
+			b := &builds[0]
+			if k > 0 {
+				b = &builds[1+(i+k)%(len(builds)-1)]
+			}
+			for seed := 1; seed <= seeds; seed++ {
+				out = append(out, &run{p: p, b: b, seed: seed})
+			}
+		}
+	}
+	return out
+}
+
+// measure makes all runs, jobs at a time.
+func measure(runs []*run, scratch string, jobs int, limit time.Duration) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	next := make(chan *run)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	bins := map[string]*sync.Once{}
+	done := 0
+	for range jobs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for r := range next {
+				mu.Lock()
+				once := bins[r.p.name+r.b.name]
+				if once == nil {
+					once = new(sync.Once)
+					bins[r.p.name+r.b.name] = once
+				}
+				mu.Unlock()
+				once.Do(func() { _, err = r.p.compile(r.b, scratch) })
+				r.make(self, scratch, limit)
+				mu.Lock()
+				done++
+				text := ""
+				for _, s := range r.said {
+					text += fmt.Sprintf(" %s:%s(%s)", s.Symbol, s.Verdict, s.Basis)
+				}
+				fmt.Fprintf(os.Stderr, "%d/%d %s %s seed %d [%s]:%s %s\n", done, len(runs), r.p.name, r.b.name, r.seed, r.p.truth, text, r.err)
+				mu.Unlock()
+			}
+		}()
+	}
+	for _, r := range runs {
+		next <- r
+	}
+	close(next)
+	wg.Wait()
+	return nil
+}
+
+// make makes one run.
+func (r *run) make(self, scratch string, limit time.Duration) {
+	bin, err := r.p.compile(r.b, scratch)
+	if err != nil {
+		r.err = err.Error()
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), limit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, self, "-one", bin, "-seed", fmt.Sprint(r.seed))
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errs, scratch
+	if err := cmd.Run(); err != nil {
+		r.err = fmt.Sprintf("%v: %s", err, bytes.TrimSpace(errs.Bytes()[max(0, errs.Len()-200):]))
+		return
+	}
+	if err := json.Unmarshal(out.Bytes(), &r.said); err != nil {
+		r.err = err.Error()
+	}
+}
