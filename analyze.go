@@ -239,6 +239,9 @@ func (a *analysis) group() []*group {
 			k1, k2 = k2, k1
 		}
 		key := k1 + "|" + k2 + "|" + root(&loc)
+		if c.Reason == races.LifeRace {
+			key += "|life"
+		}
 		g := byKey[key]
 		if g == nil {
 			g = &group{place: [2]report.Frame{f1, f2}, loc: loc}
@@ -260,6 +263,9 @@ func (a *analysis) recognise(groups []*group) int {
 		known[v.Addr] = true
 	}
 	for _, g := range groups {
+		if g.life() {
+			continue
+		}
 		if k := a.atomics(g); k > 0 {
 			n += k
 			g.sync = true

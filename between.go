@@ -68,7 +68,7 @@ func raceBetween(j *detect.Joint, sides []*analysis, c *races.Candidate) report.
 	r := report.Race{Verdict: report.Unknown, Count: int(c.Count),
 		Reason: fmt.Sprintf("the sides are in processes %d and %d, on memory that they share: sections of two processes aren't executed together",
 			j.PID(i), j.PID(k))}
-	r.Accesses[0], r.Accesses[1] = sides[i].access(&c.First), sides[k].access(&c.Second)
+	r.Accesses[0], r.Accesses[1] = sides[i].access(&c.First, false), sides[k].access(&c.Second, false)
 	r.Location = report.Location{Kind: "mapped", Size: c.Size}
 	if a, ok := j.Address(i, c.Addr); ok {
 		r.Location.Address = fmt.Sprintf("0x%x", uint64(a))

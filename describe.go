@@ -68,8 +68,9 @@ func (a *analysis) frame(x *races.Access) report.Frame {
 	return reportFrame(all[0])
 }
 
-// access renders one side of a race.
-func (a *analysis) access(x *races.Access) report.Access {
+// access renders one side of a race; life says that it is an access to the life
+// of an object, which has no value.
+func (a *analysis) access(x *races.Access, life bool) report.Access {
 	f := a.frame(x)
 	r := report.Access{Thread: uint32(x.Thread), Op: x.Kind.String(), Atomic: x.Atomic,
 		Function: f.Function, File: f.File, Line: f.Line, Stack: a.frames(x.Ctx, x.PC)}
@@ -79,7 +80,7 @@ func (a *analysis) access(x *races.Access) report.Access {
 			r.CreatedBy, r.CreatedAt = uint32(o.Parent), a.ownFrames(o.Ctx, o.PC)
 		}
 	}
-	if x.Kind != races.Free {
+	if x.Kind != races.Free && !life {
 		r.Value = number(x.Value, x.Size)
 	}
 	if t, calls, err := a.pass.Seek(x.Thread, x.Count); err == nil {

@@ -222,7 +222,7 @@ func findLoad(s *overlay.Section, x *races.Access) int {
 // race renders a group without a verdict.
 func (a *analysis) race(g *group) report.Race {
 	p := g.pairs()[0]
-	r := report.Race{Predicted: g.predicted(), Location: g.loc, Count: int(g.count), Accesses: [2]report.Access{a.access(&p.First), a.access(&p.Second)}}
+	r := report.Race{Predicted: g.predicted(), Location: g.loc, Count: int(g.count), Accesses: [2]report.Access{a.access(&p.First, g.life()), a.access(&p.Second, g.life())}}
 	r.ID = fingerprint(&r)
 	return r
 }
@@ -290,6 +290,11 @@ func (a *analysis) judge(g *group) report.Race {
 	j := &judging{r: &r, invented: map[uint64]bool{}}
 	ev := &j.ev
 	ev.Predicted = r.Predicted
+	if g.life() {
+		ev.Life = a.ending(g)
+		a.verdict(&r, *ev)
+		return r
+	}
 	for _, c := range g.cands {
 		if c.Reason == races.FreeRace {
 			ev.Freed = true

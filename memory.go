@@ -12,6 +12,20 @@ import (
 
 // location names the memory of a candidate.
 func (a *analysis) location(c *races.Candidate) report.Location {
+	if c.Object == races.ObjDescriptor {
+		return report.Location{Kind: "descriptor", Symbol: fmt.Sprintf("descriptor %d", c.Addr)}
+	}
+	l := a.place(c)
+	if c.Object == races.ObjPrimitive {
+		// It is about the whole, not its first member.
+		if i := strings.Index(l.Symbol, ".__"); i > 0 {
+			l.Symbol, l.Type = l.Symbol[:i], ""
+		}
+	}
+	return l
+}
+
+func (a *analysis) place(c *races.Candidate) report.Location {
 	l, ok := a.memory(c.Addr, c.Size, c.Block)
 	if b := &c.Block; b.Freed && c.First.Kind != races.Free && c.Second.Kind != races.Free {
 		l.FreedAt, l.FreedBy = a.ownFrames(b.FreeCtx, b.FreePC), uint32(b.FreeThread)

@@ -16,6 +16,7 @@ type Basis string
 // Bases, by what was seen.
 const (
 	ByFreed           Basis = "freed"            // one side is the release of the block
+	ByLife            Basis = "life"             // one side begins or ends the life of what the other uses
 	BySpin            Basis = "spin"             // with the other value the reader only waits
 	ByAsRecorded      Basis = "as-recorded"      // what was recorded, and an interleaving, equal neither order
 	ByNotSerialisable Basis = "not-serialisable" // an interleaving equals neither order

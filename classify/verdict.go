@@ -38,6 +38,9 @@ type Evidence struct {
 	Predicted bool
 	// Freed: one side is the release of the block.
 	Freed bool
+	// Life says what one side does to the life of the mutex, descriptor or the
+	// like that the other side uses: "it is destroyed". "" if it isn't about that.
+	Life string
 	// Locks explains, for the sentence: what one side holds and the other doesn't.
 	Locks string
 }
@@ -84,6 +87,9 @@ func decide(e *Evidence) Judgement {
 	}
 	if e.Freed {
 		return by(Harmful, ByFreed, "the block is freed while the other thread may still use it")
+	}
+	if e.Life != "" {
+		return by(Harmful, ByLife, "%s while the other thread may use it", e.Life)
 	}
 	if e.Spin {
 		return by(Synchronisation, BySpin, "with the other value the reader only waits for this very store: the variable is used to synchronise")

@@ -21,6 +21,7 @@ func TestVerdicts(t *testing.T) {
 		why     string
 	}{
 		{"freed", Evidence{Freed: true}, Harmful, "freed"},
+		{"life", Evidence{Life: "it is destroyed"}, Harmful, "destroyed while the other thread may use it"},
 		{"a spin", Evidence{Spin: true}, Synchronisation, "waits"},
 		{"an interleaving like no order", Evidence{Interleavings: 9, NotSerialisable: 1, NotSerialWhat: "n is 1"}, Harmful, "1 of 9"},
 		{"as recorded", Evidence{Interleavings: 9, NotSerialisable: 1, RecordedOdd: true, NotSerialWhat: "n is 1"}, Harmful, "it happened"},

@@ -14,11 +14,12 @@ const (
 	DataRace          // two unordered accesses to data, one of them a write
 	MixedRace         // an update that isn't atomic of a variable that others update
 	FreeRace          // a block is freed while another thread may still use it
+	LifeRace          // an object is used while another thread may begin or end its life
 	Predicted         // not in this execution, but in a reordering of it (Predictor)
 	nofReasons        // number of reasons
 )
 
-var reasonNames = [nofReasons]string{"invalid", "data race", "update not atomic", "use unordered with free", "predicted race"}
+var reasonNames = [nofReasons]string{"invalid", "data race", "update not atomic", "use unordered with free", "use unordered with beginning or end", "predicted race"}
 
 func (r Reason) String() string {
 	if r < nofReasons {
@@ -35,6 +36,7 @@ type Pair struct{ First, Second Access }
 type Candidate struct {
 	ID     int // from 0, in the order of discovery
 	Reason Reason
+	Object ObjectKind // what LifeRace is about; Addr is its address or number, Size its bytes
 	// Addr and Size are the bytes that both accesses of the first pair touch,
 	// at the address that the second one used.
 	Addr emulate.Addr
@@ -101,7 +103,14 @@ func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, 
 	}
 	kind := Kind(b&bitsKind) + 1
 	reason := DataRace
+	object, id := objectAt(a)
 	switch {
+	case object != 0:
+		reason = LifeRace
+		if kind == Free {
+			reason = FreeRace
+		}
+		a = id
 	case kind == Free || c.kind() == Free:
 		reason = FreeRace
 	case (b|c.bits())&(uint64(Atomic)|bitPaired) != 0 || d.isSync(a, m&c.mask()):
@@ -111,10 +120,13 @@ func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, 
 	if key.pc1 > key.pc2 || key.pc1 == key.pc2 && key.kind1 > key.kind2 {
 		key.pc1, key.kind1, key.pc2, key.kind2 = key.pc2, key.kind2, key.pc1, key.kind1
 	}
-	block := d.blocks.find(a)
+	var block *Block
+	if object != ObjDescriptor {
+		block = d.blocks.find(a)
+	}
 	if block != nil {
 		key.heap, key.class = true, uint64(block.Ctx)
-	} else if d.cfg.Class != nil {
+	} else if d.cfg.Class != nil && object != ObjDescriptor {
 		key.class = d.cfg.Class(emulate.Addr(a))
 	}
 	k := d.candidates.byKey[key]
@@ -144,6 +156,9 @@ func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, 
 		Second: access(base, orig, b, Access{Thread: t.id, PC: e.PC, Ctx: e.Ctx,
 			Count: e.Count, Value: v, Locks: locks}),
 	}
+	if object != 0 {
+		p.First.Addr, p.Second.Addr = emulate.Addr(id), emulate.Addr(id)
+	}
 	switch n := len(k.Samples); {
 	case late && k.late:
 		k.Samples[n-1] = p
@@ -159,6 +174,16 @@ func (d *Detector) conflict(t *thread, c *cell, a, m, orig, b uint64, e *Event, 
 		return
 	}
 	k.First, k.Second = p.First, p.Second
+	if object != 0 {
+		k.Object, k.Addr, k.Size = object, emulate.Addr(id), max(int(e.N), 1)
+		if block != nil {
+			k.Block = *block
+		}
+		if d.cfg.Report != nil {
+			d.cfg.Report(k)
+		}
+		return
+	}
 	o := c.mask() & m
 	low := bits.TrailingZeros64(o)
 	k.Addr, k.Size = base+emulate.Addr(low), bits.Len64(o)-low

@@ -80,6 +80,8 @@ type Detector struct {
 	blocks     blocks
 	locks      locks
 	candidates candidates
+
+	primitives bool // some were used; see lives.go
 }
 
 // New returns a Detector that has seen nothing.
@@ -175,6 +177,10 @@ func (d *Detector) other(e *Event) {
 		d.lock(d.thread(e.Thread), e)
 	case OpUnlock:
 		d.unlock(d.thread(e.Thread), e)
+	case OpUse:
+		d.use(d.thread(e.Thread), e)
+	case OpRenew:
+		d.renew(e)
 	case OpTired:
 	default:
 		panic(fmt.Sprintf("BUG: races: event with operation %d", e.Op))
@@ -401,6 +407,7 @@ func (d *Detector) freeBlock(e *Event) {
 	f := *e
 	f.Kind, f.Value, f.Flags = Free, 0, e.Flags&^Atomic
 	lo, hi := uint64(e.Addr), uint64(e.Addr)+n
+	d.freedPrimitives(t, lo, hi, &f)
 	for a := lo; a < hi; {
 		p := d.pages[a>>pageShift]
 		if p == nil {

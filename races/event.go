@@ -19,10 +19,12 @@ const (
 	OpReset          // the N bytes at Addr are new memory
 	OpLock           // Thread holds the lock at Addr from now on; Mode says how
 	OpUnlock         // Thread holds the lock at Addr no longer
+	OpUse            // Thread uses the object (Object, Value) of N bytes (Kind Read), or begins (Write) or ends (Free) its life
+	OpRenew          // the object (Object, Value) is another one from now on; Value ^0: all of that kind
 	OpTired          // Thread may leave out, from now on, stores to bytes that it stored to since its last event that isn't an access
 )
 
-var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "tired"}
+var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "use", "renew", "tired"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -91,13 +93,15 @@ func (s Scope) String() string {
 type ObjectKind uint8
 
 const (
-	_            ObjectKind = iota
-	ObjFutex                // a futex word: its address
-	ObjChannel              // pipe, socket, eventfd, …: a number
-	ObjThread               // a thread: its ThreadID; released by its exit, acquired by join
-	ObjSignal               // a signal under way
-	ObjOther                // whatever the caller wants
-	nObjectKinds            // number of kinds
+	_             ObjectKind = iota
+	ObjFutex                 // a futex word: its address
+	ObjChannel               // pipe, socket, eventfd, …: a number
+	ObjThread                // a thread: its ThreadID; released by its exit, acquired by join
+	ObjSignal                // a signal under way
+	ObjOther                 // whatever the caller wants
+	ObjPrimitive             // a mutex, semaphore, …: its address
+	ObjDescriptor            // a file descriptor: its number
+	nObjectKinds             // number of kinds
 )
 
 // An Object is something that threads synchronise through and that isn't a
@@ -127,10 +131,10 @@ func (m LockMode) Shared() bool { return m == LockShared || m == LockTryShared }
 // recording. Which fields count depends on Op; the others are zero.
 type Event struct {
 	Op     Op
-	Kind   Kind       // OpAccess
+	Kind   Kind       // OpAccess, OpUse
 	Flags  Flags      // OpAccess, OpAlloc, OpFree (Internal), OpAcquire, OpRelease (OfLock)
 	Scope  Scope      // OpAccess on a synchronisation variable, OpAcquire, OpRelease
-	Object ObjectKind // OpAcquire, OpRelease
+	Object ObjectKind // OpAcquire, OpRelease, OpUse, OpRenew
 	Mode   LockMode   // OpLock
 	Typed  bool       // OpAccess: the source says that it is atomic, whatever the instruction
 	Blind  bool       // OpAccess, Update: what was read decides nothing but what is left there

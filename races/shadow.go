@@ -174,6 +174,14 @@ func (d *Detector) clear(addr emulate.Addr, n uint64, unmap bool) {
 		hi = ^uint64(0)
 	}
 	d.newLives(lo, hi)
+	if d.primitives && hi <= primitives {
+		d.clearShadow(primitives|lo, primitives|hi, unmap)
+	}
+	d.clearShadow(lo, hi, unmap)
+}
+
+// clearShadow forgets what is known of [lo, hi), lo < hi.
+func (d *Detector) clearShadow(lo, hi uint64, unmap bool) {
 	first, last := lo>>pageShift, (hi-1)>>pageShift
 	if last-first >= uint64(len(d.pages)) {
 		for v, p := range d.pages {

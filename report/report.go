@@ -51,7 +51,7 @@ type Race struct {
 
 // A Location is the memory that a race is about.
 type Location struct {
-	Kind        string  `json:"kind"` // global, heap, stack, tls, mapped, unknown
+	Kind        string  `json:"kind"` // global, heap, stack, tls, mapped, descriptor, unknown
 	Symbol      string  `json:"symbol"`
 	Variable    string  `json:"variable,omitempty"` // the symbol without members and indices
 	Offset      int64   `json:"offset"`             // bytes from the symbol or block

@@ -174,7 +174,11 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 
 // openMP says whether the executing instruction is the OpenMP run-time's.
 func (f *follower) openMP() bool {
-	fn := f.p.Tree.Modules().FuncAt(emulate.Addr(f.pc))
+	return f.inOpenMP(emulate.Addr(f.pc))
+}
+
+func (f *follower) inOpenMP(pc emulate.Addr) bool {
+	fn := f.p.Tree.Modules().FuncAt(pc)
 	return fn != nil && (fn.Module.Kind == funcs.ModOpenMP || strings.HasPrefix(fn.Linkage, "gomp_") || strings.HasPrefix(fn.Linkage, "GOMP_"))
 }
 
@@ -357,6 +361,7 @@ func (f *follower) packet(ev *replay.Event) {
 		if len(f.pairs) > 0 {
 			f.pending()
 		}
+		f.useDescriptors()
 		for _, o := range p.Objs {
 			f.object(races.OpRelease, o)
 		}
@@ -454,6 +459,7 @@ func (f *follower) exit(p *traces.Packet) {
 	if failed {
 		return
 	}
+	f.renewDescriptors(p.Ret)
 	switch f.call.nr {
 	case sysMmap:
 		f.add(races.Event{Op: races.OpReset, Addr: emulate.Addr(p.Ret), N: a[1]})

@@ -103,8 +103,12 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 		f.named(c.R[x86.RDI], c.R[x86.RSI])
 		return
 	}
+	f.usePrimitives(e.uses, t.Level(0).Node, c)
 	if e.conduct != 0 {
 		f.enterConduct(e.conduct, t, c)
+		return
+	}
+	if e.lock == 0 {
 		return
 	}
 	l := lockCall{depth: t.Depth(), role: e.lock &^ roleRW, rw: e.lock&roleRW != 0, lock: c.R[x86.RDI]}

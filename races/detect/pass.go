@@ -77,6 +77,7 @@ type Pass struct {
 	locks     map[emulate.Addr]lockRole
 	strings   map[emulate.Addr]*stringRole
 	conducts  map[emulate.Addr]conductRole
+	uses      map[emulate.Addr][]primitiveUse
 	free      sync.Pool
 }
 
@@ -203,7 +204,10 @@ func (p *Pass) prepare() error {
 	}
 
 	p.locks = lockEntries(p.Tree.Modules())
-	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool { return p.locks[f.Entry] != 0 || p.conducts[f.Entry] != 0 })
+	p.uses = useEntries(p.Tree.Modules())
+	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool {
+		return p.locks[f.Entry] != 0 || p.conducts[f.Entry] != 0 || p.uses[f.Entry] != nil
+	})
 	p.strings = stringEntries(p.Tree.Modules())
 
 	return p.births()
@@ -262,6 +266,12 @@ func (p *Pass) remark(id emulate.ThreadID, n *note) {
 // feed gives an event to all who want it.
 func (p *Pass) feed(e *races.Event) {
 	switch e.Op {
+	case races.OpUse, races.OpRenew:
+		// Addresses and numbers are those of one process.
+		if p.joint == nil && !p.NoRaces {
+			p.Detector.Feed(e)
+		}
+		return
 	case races.OpAccess:
 		if p.Heap != nil {
 			p.Heap.access(e)
@@ -438,6 +448,9 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		entries = append(entries, a)
 	}
 	for a := range p.conducts {
+		entries = append(entries, a)
+	}
+	for a := range p.uses {
 		entries = append(entries, a)
 	}
 	f.calls.Watch(entries, f)

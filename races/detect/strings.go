@@ -203,6 +203,11 @@ type entry struct {
 	lock    lockRole
 	str     *stringRole
 	conduct conductRole
+	uses    []primitiveUse
+}
+
+func (p *Pass) entryAt(a emulate.Addr) entry {
+	return entry{p.locks[a], p.strings[a], p.conducts[a], p.uses[a]}
 }
 
 // entry says what the function at an address is, looking through stubs.
@@ -210,12 +215,12 @@ func (f *follower) entry(a emulate.Addr) entry {
 	if e, ok := f.entries[a]; ok {
 		return e
 	}
-	e := entry{f.p.locks[a], f.p.strings[a], f.p.conducts[a]}
-	if e == (entry{}) {
+	e := f.p.entryAt(a)
+	if e.lock == 0 && e.str == nil && e.conduct == 0 && e.uses == nil {
 		ms := f.p.Tree.Modules()
 		if fn := ms.FuncAt(a); fn != nil && fn.PLT {
 			if x := ms.Exported(fn.Linkage); x != nil {
-				e = entry{f.p.locks[x.Entry], f.p.strings[x.Entry], f.p.conducts[x.Entry]}
+				e = f.p.entryAt(x.Entry)
 			}
 		}
 	}
