@@ -18,21 +18,36 @@ var FailOn = []string{"any", "suspected", "harmful", "none"}
 // Gate applies the rules (which may be nil) to a report, counts, sorts, and
 // says in its summary whether the gate passes.
 func Gate(r *report.Report, rules *checkers.Rules, failOn string) error {
+	return GateSure(r, rules, failOn, 0)
+}
+
+// GateSure is Gate, but that verdicts given with less than a confidence, 0 to 1,
+// count as unknown to it. The report keeps them, and a note says how many they
+// are.
+func GateSure(r *report.Report, rules *checkers.Rules, failOn string, confidence float64) error {
 	if err := rules.Apply(r); err != nil {
 		return err
 	}
 	r.Sort()
 	r.Summarise()
-	failed := false
+	failed, unsure := false, 0
 	for i := range r.Races {
 		x := &r.Races[i]
+		verdict := x.Verdict
+		if verdict != report.Unknown && x.Confidence < confidence && x.Suppressed == "" && x.Fail == nil {
+			verdict = report.Unknown
+			unsure++
+		}
 		switch {
 		case x.Suppressed != "":
 		case x.Fail != nil:
 			failed = failed || *x.Fail
 		default:
-			failed = failed || raceFails(x.Verdict, failOn)
+			failed = failed || raceFails(verdict, failOn)
 		}
+	}
+	if unsure > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("to the gate, %s with a confidence below %g %s unknown", plural(uint64(unsure), "verdict"), confidence, map[bool]string{true: "is", false: "are"}[unsure == 1]))
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

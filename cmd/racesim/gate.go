@@ -42,6 +42,7 @@ func reportFlags() []cli.Flag {
 		&cli.StringFlag{Name: "format", Value: "table", DefaultText: "table", Usage: "`FORM` of the report: table, json, sarif or html"},
 		&cli.StringFlag{Name: "o", DefaultText: "stdout", Usage: "write the report to `FILE`"},
 		&cli.StringFlag{Name: "fail-on", Value: "suspected", DefaultText: "suspected", Usage: "`WHAT` fails the gate: any, suspected (harmful or unknown), harmful, none"},
+		&cli.Float64Flag{Name: "min-confidence", DefaultText: "0", Usage: "to the gate, verdicts given with less than `P` (0 to 1) are unknown"},
 		&cli.StringFlag{Name: "rules", Usage: "a rules.yaml `FILE`: checkers, rules, suppressions"},
 	}
 }
@@ -49,17 +50,21 @@ func reportFlags() []cli.Flag {
 // A gate is what the flags say about judging and printing a report.
 type gate struct {
 	format, out, failOn string
+	confidence          float64 // below which verdicts count as unknown
 	rules               *checkers.Rules
 }
 
 // newGate checks the flags before any work is done.
 func newGate(c *cli.Context) (*gate, error) {
-	g := &gate{format: c.String("format"), out: c.String("o"), failOn: c.String("fail-on")}
+	g := &gate{format: c.String("format"), out: c.String("o"), failOn: c.String("fail-on"), confidence: c.Float64("min-confidence")}
 	if !slices.Contains(formats, g.format) {
 		return nil, fail(exitUse, "%s: --format %q: want %s", c.Command.Name, g.format, strings.Join(formats, ", "))
 	}
 	if !slices.Contains(racesim.FailOn, g.failOn) {
 		return nil, fail(exitUse, "%s: --fail-on %q: want one of %s", c.Command.Name, g.failOn, strings.Join(racesim.FailOn, ", "))
+	}
+	if !(g.confidence >= 0 && g.confidence <= 1) {
+		return nil, fail(exitUse, "%s: --min-confidence %g: want 0 to 1", c.Command.Name, g.confidence)
 	}
 	if p := c.String("rules"); p != "" {
 		r, err := checkers.LoadRules(p)
@@ -92,7 +97,7 @@ func writable(path string) error {
 // print applies the rules and the gate, and writes the report. loads are the
 // user's; recorded is when the trace was.
 func (g *gate) print(c *cli.Context, r *report.Report, loads []racesim.Load, recorded time.Time) (passed bool, err error) {
-	if err := racesim.Gate(r, g.rules, g.failOn); err != nil {
+	if err := racesim.GateSure(r, g.rules, g.failOn, g.confidence); err != nil {
 		return false, fail(exitUse, "%s: %v", c.Command.Name, err)
 	}
 	racesim.Quote(r, recorded)
