@@ -39,6 +39,18 @@ func TestTableNamesBothSides(t *testing.T) {
 	}
 }
 
+// A benign race whose orders differ isn't said to give one result.
+func TestBenignOrdersMayDiffer(t *testing.T) {
+	x := Race{Verdict: Benign, Experiments: []Experiment{{Source: "interleaving", Outcome: "same"}}}
+	if got := x.effect(); got != "same result in every order tried" {
+		t.Error(got)
+	}
+	x.Experiments = append(x.Experiments, Experiment{Source: "interleaving", Outcome: "different"})
+	if got := x.effect(); got != "always as in one of the two orders" {
+		t.Error(got)
+	}
+}
+
 func TestJSONRoundTrip(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, sample()); err != nil {

@@ -130,6 +130,11 @@ func (x *Race) effect() string {
 	case Synchronisation:
 		return "one side waits for the other"
 	case Benign:
+		for i := range x.Experiments {
+			if e := &x.Experiments[i]; e.Source == "interleaving" && e.Outcome == "different" {
+				return "always as in one of the two orders"
+			}
+		}
 		return "same result in every order tried"
 	case Harmful:
 		if e := x.telling(); e != nil && e.Outcome == "not-serialisable" && len(e.Outputs) > 0 {
