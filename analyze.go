@@ -24,6 +24,9 @@ type AnalyzeOptions struct {
 	UpdateModel  string   // file to which what was learnt from this trace is added
 	MaxRuns      int      // interleavings per race; 0: the default
 	Rules        *checkers.Rules
+	// SaveExperiments is a folder that a trace of every experiment is written
+	// to, "" for none.
+	SaveExperiments string
 
 	// Judged, if it isn't nil, is called with the evidence of each verdict.
 	Judged func(*report.Race, classify.Evidence, classify.Judgement)
@@ -145,6 +148,9 @@ type analysis struct {
 	rank   map[emulate.ThreadID][]sliceStart
 
 	rt *runtimeData
+
+	judged string         // the race under way
+	saved  map[string]int // experiments kept, by race
 
 	knowledge
 }

@@ -292,7 +292,7 @@ func (w *functionWalk) each(ctx context.Context, prepare func(v *visit)) error {
 			return err
 		}
 		v := &visit{w: w, t: th, calls: funcs.NewTracker(w.tree, id, nil), n: map[emulate.Addr]uint64{}}
-		v.calls.Start(emulate.Addr(th.CPU().RIP), th.Count())
+		v.calls.Begin(th)
 		prepare(v)
 		th.CPU().Calls = v
 		for err == nil {

@@ -287,6 +287,8 @@ func (j *judging) leftOut(g *group, tried int) []string {
 // judge experiments with a race and gives its verdict.
 func (a *analysis) judge(g *group) report.Race {
 	r := a.race(g)
+	a.judged = r.ID
+	defer func() { a.judged = "" }()
 	j := &judging{r: &r, invented: map[uint64]bool{}}
 	ev := &j.ev
 	ev.Predicted = r.Predicted
@@ -422,8 +424,12 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		a.trials(j, sa, &p.First, &p.Second, qa)
 		a.trials(j, sb, &p.Second, &p.First, qb)
 	}
-	s := loadsub.Serialise(loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns})
+	pair := loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns}
+	s := loadsub.Serialise(pair)
 	a.serial(j, s, qa, qb)
+	if s.Err == "" {
+		a.savePair(&j.r.Experiments[len(j.r.Experiments)-1], pair, s)
+	}
 	return s
 }
 

@@ -394,7 +394,7 @@ func (c *collector) run(ctx context.Context, id emulate.ThreadID) error {
 		return err
 	}
 	calls := funcs.NewTracker(c.a.tree, id, nil)
-	calls.Start(emulate.Addr(t.CPU().RIP), t.Count())
+	calls.Begin(t)
 	t.CPU().Calls = calls
 	blocks := t.CPU().Blocks
 	jumps := map[uint64]bool{}

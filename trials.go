@@ -237,6 +237,7 @@ func (b *bench) try(i int, at *report.Frame, rep loadsub.Replacement) *trial {
 		details = append(details, t.opinion.Why)
 	}
 	x.Detail = join(details)
+	b.saveTrial(&x, i, rep)
 	t.shown = x
 	return t
 }

@@ -152,7 +152,7 @@ func (w *elsewhere) line(line uint64) (*[64]byte, uint64) {
 // makes it known to somebody, so it is as it was mapped.
 func (w *elsewhere) untouched(line uint64) (*[64]byte, uint64) {
 	addr := line << 6
-	if w.a.pass.KernelWrote(addr) {
+	if w.a.pass.KernelWrote(addr) || w.a.t.s.Experiment() != "" {
 		return nil, 0
 	}
 	if d, ok := w.a.ms.InitialLine(line); ok {

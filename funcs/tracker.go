@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
 )
 
@@ -83,6 +84,21 @@ func (t *Tracker) Start(pc emulate.Addr, count emulate.Count) {
 	}
 	t.frames = append(t.frames[:0], shadow{sp: ^uint64(0), entry: uint64(entry), count: uint64(count), node: t.tree.Root(entry)})
 	t.hook = -1
+}
+
+// Begin is Start for a replay of the thread from its start: if the trace is of
+// an experiment, calls are under way.
+func (t *Tracker) Begin(th *replay.Thread) {
+	stack := th.Session().Stack(th.ID())
+	t.Start(emulate.Addr(th.CPU().RIP), th.Count())
+	for i, f := range stack {
+		if i == 0 {
+			t.frames[0].entry, t.frames[0].node = uint64(f.Entry), t.tree.Root(f.Entry)
+			continue
+		}
+		id := t.tree.Child(t.frames[i-1].node, f.Site, f.Entry)
+		t.frames = append(t.frames, shadow{sp: uint64(f.SP), site: uint64(f.Site), entry: uint64(f.Entry), count: uint64(th.Count()), node: id})
+	}
 }
 
 // Tree returns the tree that the nodes belong to.

@@ -46,6 +46,24 @@ type Serial struct {
 	Err string
 	// Waits: a section waited for the other in a serial order.
 	Waits bool
+
+	pre map[uint64]byte // what the orders began with
+}
+
+// Save executes again what shows most, and writes it to l: the first
+// interleaving that ends like neither order, else the order in which B comes
+// before A. what says which.
+func (p Pair) Save(s *Serial, l *overlay.Log) (what string) {
+	r := p.start(s.pre)
+	r.Save(l)
+	if s.FirstOdd == nil {
+		r.Go(1)
+		r.Go(0)
+		r.Settle(1)
+		return "B before A"
+	}
+	p.follow(r, *s.FirstOdd)
+	return s.FirstOdd.String()
 }
 
 // A Schedule is an interleaving of two sections: First runs up to a racing
@@ -109,6 +127,7 @@ func Serialise(p Pair) *Serial {
 			break
 		}
 	}
+	s.pre = pre
 	if !okAB && !okBA {
 		s.Err = "neither order can be re-emulated: " + failure(ab)
 		if f := failure(ba); f != failure(ab) {
@@ -336,18 +355,26 @@ func (p Pair) hits(pre map[uint64]byte, part int) int {
 // interleave runs one schedule; nil if it can't be followed.
 func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
 	r := p.start(pre)
-	if !reach(r, s.First, s.At) {
+	if !p.follow(r, s) {
 		return nil
+	}
+	return r.Result()
+}
+
+// follow executes r by a schedule; false if it can't be followed.
+func (p Pair) follow(r *overlay.Run, s Schedule) bool {
+	if !reach(r, s.First, s.At) {
+		return false
 	}
 	if s.Then.N > 0 {
 		if !reach(r, 1-s.First, s.Then) {
-			return nil
+			return false
 		}
 	} else {
 		r.Go(1 - s.First)
 	}
 	r.Settle(s.First)
-	return r.Result()
+	return true
 }
 
 func reach(r *overlay.Run, part int, p Point) bool {

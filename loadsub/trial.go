@@ -320,6 +320,8 @@ type Options struct {
 	// Budget bounds the instructions; 0: four times the recorded ones and
 	// 200,000 more.
 	Budget uint64
+	// Log, if set, is what a trial writes itself to.
+	Log *overlay.Log
 }
 
 // Reference re-emulates a section without any change. Its outputs must be the
@@ -398,6 +400,9 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	t := &Trial{Load: load, Replacement: rep}
 	r := overlay.New(s)
 	o.apply(r)
+	if o.Log != nil {
+		r.Save(o.Log)
+	}
 	r.Track(overlay.Span{Addr: load.Addr, N: uint64(load.Size)})
 	x := r.Inject(0, load.At, load.Addr, int(load.Size), rep.Value)
 	switch {

@@ -120,6 +120,7 @@ type Experiment struct {
 	// Schedule is the order that led there, of an interleaving: who runs, and
 	// until where.
 	Schedule []Turn `json:"schedule,omitempty"`
+	Trace    string `json:"trace,omitempty"` // file that it was saved to
 	// Checkers lists findings that appeared (+id) or vanished (-id).
 	Checkers []string `json:"checkers,omitempty"`
 }

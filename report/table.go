@@ -318,6 +318,9 @@ func (p *printer) experiment(e *Experiment) {
 		}
 	}
 	p.f("\n")
+	if e.Trace != "" {
+		p.f("        saved as %s\n", e.Trace)
+	}
 	if e.Detail != "" {
 		p.f("        %s\n", e.Detail)
 	}

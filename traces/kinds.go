@@ -222,6 +222,17 @@ const MarkDeadlock = "deadlock"
 // zero byte behind it.
 const MarkExec = "exec"
 
+// MarkExperiment is the name of the mark, in the process stream, that says that
+// the trace is of an experiment with sections of another; its text says which.
+const MarkExperiment = "experiment"
+
+// MarkFrame is the name of the marks, in the process stream, that give the call
+// stack with which a thread of an experiment begins, outermost call first: the
+// value is the thread, the text three 8-byte little-endian numbers: the
+// function's entry, the calling instruction (0: none) and the address of the
+// return address (all ones: none).
+const MarkFrame = "frame"
+
 func init() {
 	for k := range kindTable {
 		kindTable[k].Kind = Kind(k)

@@ -18,6 +18,7 @@ func analysisFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "with", Usage: "learn what is normal from `TRACE`, too"},
 		&cli.StringSliceFlag{Name: "model", Usage: "learn what is normal from `MODEL`, too, a file that racesim learn made"},
 		&cli.StringFlag{Name: "update-model", Usage: "add what was learnt from this trace to `MODEL`, which is made if it isn't there"},
+		&cli.StringFlag{Name: "save-experiment", Usage: "write a trace of every experiment to the folder `DIR`: replay, analyze, dump and the others take it"},
 		&cli.IntFlag{Name: "budget", Value: 48, Usage: "`N` interleavings tried per race"},
 	}
 }
@@ -25,7 +26,8 @@ func analysisFlags() []cli.Flag {
 // analyzeOptions is what the flags say about an analysis. Its errors are wrong
 // use.
 func analyzeOptions(c *cli.Context, g *gate) (racesim.AnalyzeOptions, error) {
-	o := racesim.AnalyzeOptions{All: c.Bool("all"), Rules: g.rules, Models: c.StringSlice("with"), MaxRuns: c.Int("budget"), UpdateModel: c.String("update-model")}
+	o := racesim.AnalyzeOptions{All: c.Bool("all"), Rules: g.rules, Models: c.StringSlice("with"), MaxRuns: c.Int("budget"), UpdateModel: c.String("update-model"),
+		SaveExperiments: c.String("save-experiment")}
 	if o.MaxRuns < 1 {
 		return o, fail(exitUse, "%s: --budget %d: want 1 or more", c.Command.Name, o.MaxRuns)
 	}

@@ -91,8 +91,10 @@ type (
 		Normal      *bool        `json:"normal"`
 		Score       float64      `json:"score"`
 		Detail      string       `json:"detail,omitempty"`
-		Checkers    []string     `json:"checkers,omitempty"`
-		Schedule    []jsonTurn   `json:"schedule,omitempty"`
+
+		Checkers []string   `json:"checkers,omitempty"`
+		Schedule []jsonTurn `json:"schedule,omitempty"`
+		Trace    string     `json:"trace,omitempty"`
 	}
 	jsonTurn struct {
 		Side  int    `json:"side"`

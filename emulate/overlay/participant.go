@@ -136,6 +136,9 @@ func (p *participant) learn(n uint64, data *[64]byte, mask uint64) {
 // Line serves x86.Memory: the own view with the overlay on top. Stores reach
 // the overlay through Store, so the bytes returned are scratch.
 func (p *participant) Line(c *x86.CPU, n uint64, write bool) unsafe.Pointer {
+	if p.run.log != nil {
+		p.run.log.touch(p, n, write)
+	}
 	data, known := p.view(n)
 	l := p.run.mem.get(p.run.canon(n))
 	if !write && (l == nil || l.mask == 0) && known == ^uint64(0) {
@@ -156,6 +159,12 @@ func (p *participant) Line(c *x86.CPU, n uint64, write bool) unsafe.Pointer {
 
 // Code serves x86.Memory.
 func (p *participant) Code(c *x86.CPU, pc uint64) []byte {
+	p.run.log.pages(p, pc)
+	return p.fetch(pc)
+}
+
+// fetch returns instruction bytes from pc to the end of its page.
+func (p *participant) fetch(pc uint64) []byte {
 	if b := p.sec.View.Code(pc); b != nil || p.run.code == nil {
 		return b
 	}
@@ -300,6 +309,10 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 			p.mapped(addr, true)
 		}
 	}
+	if p.run.log != nil {
+		p.run.log.flush(p)
+		p.run.log.stored(p, addr, size, v)
+	}
 	if !p.ownStack(addr) {
 		p.change(addr, size, v)
 	}
@@ -377,7 +390,11 @@ func (p *participant) hit(pc uint64) {
 }
 
 // Orderable serves x86.Env: experiments have no order to keep.
-func (p *participant) Orderable(c *x86.CPU, addr uint64, size int) {}
+func (p *participant) Orderable(c *x86.CPU, addr uint64, size int) {
+	if p.run.log != nil {
+		p.run.log.orderable(p, addr, size)
+	}
+}
 
 // Nondet serves x86.Env: the recorded registers while on the recorded path.
 func (p *participant) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
@@ -390,6 +407,9 @@ func (p *participant) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size in
 			continue
 		}
 		if x86.SetNondetRegs(c, what, dst, in.Regs) {
+			if p.run.log != nil {
+				p.run.log.nondet(p, what, dst)
+			}
 			return
 		}
 	}

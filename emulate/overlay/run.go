@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -60,6 +61,7 @@ type Run struct {
 	// code has the instructions that the recording never executed.
 	code func(pc uint64) []byte
 	heap *heap
+	log  *Log // nil: the run isn't saved
 }
 
 // New prepares an experiment with the given sections. A section may be used in
@@ -292,13 +294,31 @@ func (p *participant) setBreaks() {
 	if p.sec.End == EndCount {
 		return
 	}
-	if b, ok := p.peekWord(p.sec.SP); ok {
+	if b, ok := p.returnTo(); ok {
 		p.ret = b
 		p.cpu.Blocks.Break(b)
 	}
 	if p.sec.End == EndLoop {
 		p.cpu.Blocks.Break(p.sec.EndPC)
 	}
+}
+
+// returnTo returns where the frame of the section returns to.
+func (p *participant) returnTo() (pc uint64, ok bool) {
+	if pc, ok = p.peekWord(p.sec.SP); ok {
+		return pc, true
+	}
+	// Not read so far: it flows in later.
+	for i := range p.sec.Inputs {
+		in := &p.sec.Inputs[i]
+		if o := p.sec.SP & 63; in.Kind == InImport && in.Line == p.sec.SP>>6 && o <= 56 {
+			return binary.LittleEndian.Uint64(in.Data[o:]), true
+		}
+	}
+	if p.sec.left() {
+		return p.sec.Exit.RIP, true
+	}
+	return 0, false
 }
 
 func (p *participant) peekWord(addr uint64) (uint64, bool) {
@@ -363,10 +383,14 @@ func (p *participant) advance() {
 		p.phase = running
 	}
 	c := p.cpu
+	p.run.log.in(p)
 	for p.phase == running {
 		if p.executed > 0 && p.atEnd() {
 			p.end(Done, "")
 			return
+		}
+		if p.run.log != nil {
+			p.run.log.flush(p) // before anything changes what it read
 		}
 		p.applyInputs()
 		p.applyInjects()
@@ -391,6 +415,7 @@ func (p *participant) advance() {
 		case x86.StopSyscall:
 			p.syscall()
 		case x86.StopFault:
+			p.run.log.faulted(p, &stop)
 			p.end(Crashed, faultText(&stop, c.RIP))
 		case x86.StopUnsupported:
 			p.end(Unknown, fmt.Sprintf("unsupported instruction % x", stop.Bytes))
@@ -406,6 +431,7 @@ func (p *participant) advance() {
 func (p *participant) step() {
 	c := p.cpu
 	p.stopAt = 0
+	p.run.log.in(p)
 	before := c.Count
 	stop := c.Run(1)
 	p.executed += c.Count - before
@@ -416,6 +442,7 @@ func (p *participant) step() {
 	case x86.StopSyscall:
 		p.syscall()
 	case x86.StopFault:
+		p.run.log.faulted(p, &stop)
 		p.end(Crashed, faultText(&stop, c.RIP))
 	case x86.StopUnsupported:
 		p.end(Unknown, fmt.Sprintf("unsupported instruction % x", stop.Bytes))
@@ -431,15 +458,18 @@ func (p *participant) yield(err error) bool {
 	switch {
 	case errors.Is(err, errPause):
 		p.paused = true
+		p.run.log.paused(p)
 		return false
 	case errors.Is(err, errSplit):
 		before := p.cpu.Count
 		stop := p.cpu.RunSplit()
 		p.executed += p.cpu.Count - before
 		if stop.Kind == x86.StopFault {
+			p.run.log.faulted(p, &stop)
 			p.end(Crashed, faultText(&stop, p.cpu.RIP))
 		}
 		p.paused = true
+		p.run.log.paused(p)
 		return false
 	case errors.Is(err, errFatal):
 		p.end(Crashed, "calls "+p.doomed)
@@ -551,6 +581,7 @@ func (p *participant) applyInputs() {
 				return
 			}
 			p.cpu.SetState(*in.State)
+			p.run.log.context(p)
 		case InSyscall, InNondet:
 			return // served when the instruction executes
 		}

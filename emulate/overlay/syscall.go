@@ -2,6 +2,8 @@ package overlay
 
 import (
 	"fmt"
+
+	"github.com/racesim/racesim/emulate/x86"
 )
 
 // A Call is a system call that a participant made.
@@ -27,9 +29,15 @@ func (p *participant) syscall() {
 	args := [6]uint64{c.R[7], c.R[6], c.R[2], c.R[10], c.R[8], c.R[9]}
 
 	if nr == sysFutex {
+		released := uint64(0)
+		if op := args[1] & futexCmdMask; op == futexWake || op == futexWakeBS {
+			released = args[0]
+		}
+		p.run.log.enter(p, nr, args, released)
 		p.futex(args)
 		return
 	}
+	p.run.log.enter(p, nr, args, 0)
 	call := Call{NR: nr, Args: args}
 	if nr == sysWrite || nr == sysPwrite64 {
 		p.run.emptied()
@@ -56,12 +64,14 @@ func (p *participant) syscall() {
 		for _, w := range in.Writes {
 			p.forget(w.Addr, w.N)
 		}
-		if in.State != nil {
-			count := c.Count
+		if in.State != nil { // as it was afterwards
 			c.SetState(*in.State)
-			c.Count = count
+			c.Count++
+			p.executed++
+			p.run.log.leave(p, in.Ret, in.Writes, 0, true)
+			return
 		}
-		p.finishCall(in.Ret)
+		p.returns(in.Ret, in.Writes)
 	case p.pure(nr, args):
 	case nr == sysMmap && args[3]&mapAnonymous != 0 && args[3]&mapFixed == 0:
 		p.finishCall(p.run.mapAnonymous(args[1]))
@@ -131,9 +141,12 @@ func (p *participant) recordedCall(nr uint64, args [6]uint64) *Input {
 	return nil
 }
 
-// finishCall does what the kernel does on its way back: RCX and R11 are
+// finishCall ends a system call that wrote nothing.
+func (p *participant) finishCall(ret uint64) { p.returns(ret, nil) }
+
+// returns does what the kernel does on its way back: RCX and R11 are
 // clobbered (Intel SDM volume 2, SYSCALL).
-func (p *participant) finishCall(ret uint64) {
+func (p *participant) returns(ret uint64, writes []Span) {
 	c := p.cpu
 	c.R[0] = ret
 	c.RIP += 2
@@ -141,6 +154,11 @@ func (p *participant) finishCall(ret uint64) {
 	c.R[11] = c.Flags()
 	c.Count++
 	p.executed++
+	acquired := uint64(0)
+	if l := p.run.log; l != nil && l.threads[p].call == sysFutex && ret == 0 {
+		acquired = c.R[x86.RDI]
+	}
+	p.run.log.leave(p, ret, writes, acquired, false)
 }
 
 // forget drops bytes that the kernel wrote in the recording: what it wrote is

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,8 @@ type Session struct {
 	exit      *Exit
 	deadlock  bool
 	execs     [][]string
+	about     string // of an experiment
+	stacks    map[emulate.ThreadID][]Frame
 	snapshots []Image
 
 	schedOnce sync.Once
@@ -116,6 +119,20 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.snapshots = append(s.snapshots, Image{p.Min, emulate.Addr(p.Addr), append([]byte(nil), p.Bytes...)})
 		case traces.Mark:
 			s.deadlock = s.deadlock || p.Name == traces.MarkDeadlock
+			switch {
+			case p.Name == traces.MarkExperiment:
+				s.about = "experiment"
+				if len(p.Bytes) > 0 {
+					s.about = string(p.Bytes)
+				}
+			case p.Name == traces.MarkFrame && len(p.Bytes) == 24:
+				if s.stacks == nil {
+					s.stacks = map[emulate.ThreadID][]Frame{}
+				}
+				n := func(i int) emulate.Addr { return emulate.Addr(binary.LittleEndian.Uint64(p.Bytes[8*i:])) }
+				id := emulate.ThreadID(p.Value)
+				s.stacks[id] = append(s.stacks[id], Frame{n(0), n(1), n(2)})
+			}
 			if p.Name == traces.MarkExec {
 				s.execs = append(s.execs, strings.Split(strings.TrimSuffix(string(p.Bytes), "\x00"), "\x00"))
 			}
@@ -171,6 +188,21 @@ func (s *Session) Exit() *Exit { return s.exit }
 
 // Execs returns the arguments of the programs that took each other's place.
 func (s *Session) Execs() [][]string { return s.execs }
+
+// Experiment says what was executed again if the trace is of an experiment with
+// sections of another, "" if it is a recording.
+func (s *Session) Experiment() string { return s.about }
+
+// A Frame is a call that was under way when a thread of an experiment began.
+type Frame struct {
+	Entry emulate.Addr // of the function
+	Site  emulate.Addr // the calling instruction, 0: none
+	SP    emulate.Addr // where the return address is, all ones: nowhere
+}
+
+// Stack returns the calls with which a thread begins, outermost first: none
+// but in experiments.
+func (s *Session) Stack(id emulate.ThreadID) []Frame { return s.stacks[id] }
 
 // Deadlock says that the recording ended because every thread waited for ever.
 func (s *Session) Deadlock() bool { return s.deadlock }

@@ -439,7 +439,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		f.watch = newWatch(f)
 	}
 	f.calls = funcs.NewTracker(p.Tree, tt.ID, f)
-	f.calls.Start(emulate.Addr(t.CPU().RIP), t.Count())
+	f.calls.Begin(t)
 	var entries []emulate.Addr
 	for a := range p.locks {
 		entries = append(entries, a)
