@@ -8,6 +8,7 @@ import (
 	"github.com/racesim/racesim/checkers"
 	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/races"
 	"github.com/racesim/racesim/races/detect"
@@ -24,6 +25,9 @@ type AnalyzeOptions struct {
 	UpdateModel  string   // file to which what was learnt from this trace is added
 	MaxRuns      int      // interleavings per race; 0: the default
 	Rules        *checkers.Rules
+	// Answers are given to system calls that experiments make and the recording
+	// doesn't have, by number.
+	Answers map[uint64][]overlay.Answer
 	// SaveExperiments is a folder that a trace of every experiment is written
 	// to, "" for none.
 	SaveExperiments string

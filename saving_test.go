@@ -19,7 +19,7 @@ func TestSavedExperimentsAreTraces(t *testing.T) {
 		switch g.name {
 		case "race_lost_update", "race_lost_update_O0", "race_torn_pair", "race_refcount":
 			again[g.name] = true
-		case "race_string", "race_stop_worker", "race_missed_lock":
+		case "race_string", "race_stop_worker", "race_used_before_init":
 		default:
 			continue
 		}

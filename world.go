@@ -17,7 +17,7 @@ func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
 	rt := a.runtime()
 	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
-		Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, StreamList: rt.list, Streams: rt.streams}
+		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, StreamList: rt.list, Streams: rt.streams}
 }
 
 // A runtimeData is what experiments need to know of the C library.

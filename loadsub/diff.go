@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/racesim/racesim/emulate/overlay"
 )
@@ -288,9 +289,13 @@ func callText(calls []overlay.Call, k int) string {
 		if len(d) > 40 {
 			d = d[:40]
 		}
-		return fmt.Sprintf("%d(%d, %q)", c.NR, c.Args[0], d)
+		return fmt.Sprintf("%s(%d, %q)", overlay.CallName(c.NR), int32(c.Args[0]), d)
 	}
-	return fmt.Sprintf("%d(%#x, %#x, %#x)", c.NR, c.Args[0], c.Args[1], c.Args[2])
+	var args []string
+	for _, a := range c.Args[:c.Takes()] {
+		args = append(args, number(a, 8))
+	}
+	return fmt.Sprintf("%s(%s)", overlay.CallName(c.NR), strings.Join(args, ", "))
 }
 
 // textDiff compares what a participant put into the buffers of streams. What

@@ -267,6 +267,8 @@ type World struct {
 	// unknown; Streams are those that are always there.
 	StreamList uint64
 	Streams    []uint64
+	// Answers are the user's, to system calls that were not recorded.
+	Answers map[uint64][]overlay.Answer
 	// Internal says that the instruction at pc is the run-time's, for its own
 	// purposes.
 	Internal func(pc uint64) bool
@@ -292,6 +294,7 @@ func (w World) apply(r *overlay.Run) {
 	if w.Code != nil {
 		r.Code(w.Code)
 	}
+	r.Answers(w.Answers)
 	if w.Quiet != nil {
 		r.Quiet(w.Quiet)
 	}
@@ -419,6 +422,12 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	t.Result = r.Result()
 	e := &t.Result.Ends[0]
 	t.Detail, t.Assumed = e.Detail, e.Assumed
+	for _, nr := range e.Answered {
+		if t.Detail != "" {
+			t.Detail += "; "
+		}
+		t.Detail += "with the answer given for " + overlay.CallName(nr)
+	}
 	switch e.Outcome {
 	case overlay.Crashed:
 		t.Outcome = "crash"

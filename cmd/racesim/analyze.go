@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/racesim/racesim"
+	"github.com/racesim/racesim/emulate/overlay"
 )
 
 // analysisFlags are shared by analyze and test.
@@ -18,6 +19,7 @@ func analysisFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "with", Usage: "learn what is normal from `TRACE`, too"},
 		&cli.StringSliceFlag{Name: "model", Usage: "learn what is normal from `MODEL`, too, a file that racesim learn made"},
 		&cli.StringFlag{Name: "update-model", Usage: "add what was learnt from this trace to `MODEL`, which is made if it isn't there"},
+		&cli.StringSliceFlag{Name: "syscall", Usage: "`NAME=RESULT`: what a system call gives to experiments that make it otherwise than recorded; an integer, an error's name, or a text in double quotes for its buffer; repeat for the next such call"},
 		&cli.StringFlag{Name: "save-experiment", Usage: "write a trace of every experiment to the folder `DIR`: replay, analyze, dump and the others take it"},
 		&cli.IntFlag{Name: "budget", Value: 48, Usage: "`N` interleavings tried per race"},
 	}
@@ -37,6 +39,16 @@ func analyzeOptions(c *cli.Context, g *gate) (racesim.AnalyzeOptions, error) {
 			return o, fail(exitUse, "%s: --load %v", c.Command.Name, err)
 		}
 		o.Loads = append(o.Loads, l)
+	}
+	for _, s := range c.StringSlice("syscall") {
+		nr, answer, err := racesim.ParseAnswer(s)
+		if err != nil {
+			return o, fail(exitUse, "%s: --syscall %v", c.Command.Name, err)
+		}
+		if o.Answers == nil {
+			o.Answers = map[uint64][]overlay.Answer{}
+		}
+		o.Answers[nr] = append(o.Answers[nr], answer)
 	}
 	for _, p := range c.StringSlice("model") {
 		m, err := racesim.ReadModel(p)

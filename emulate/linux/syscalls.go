@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -126,6 +127,18 @@ func SyscallName(nr uint64) string {
 		return sysTable[nr].name
 	}
 	return ""
+}
+
+// SyscallArgs returns the number of system call nr's arguments, -1 if there is
+// no such call.
+func SyscallArgs(nr uint64) int {
+	if SyscallName(nr) == "" {
+		return -1
+	}
+	if a := sysTable[nr].args; a != "" {
+		return strings.Count(a, ",") + 1
+	}
+	return 0
 }
 
 // syscall makes the call that t stands at.

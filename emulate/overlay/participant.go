@@ -61,13 +61,14 @@ type participant struct {
 	paused  bool
 
 	calls     []Call
-	assumed   int    // reads served from later in the recording
-	executed  uint64 // instructions
-	released  uint64 // executed when what it spun on got its other value
-	resumed   uint64 // executed when it last began to run
-	waits     int    // times it was blocked
-	lastNew   uint64 // executed when foreign memory was last seen in a new state
-	sum       uint64 // of what it changed of foreign memory
+	asked     map[uint64]int // answers of the user that were given, by system call
+	assumed   int            // reads served from later in the recording
+	executed  uint64         // instructions
+	released  uint64         // executed when what it spun on got its other value
+	resumed   uint64         // executed when it last began to run
+	waits     int            // times it was blocked
+	lastNew   uint64         // executed when foreign memory was last seen in a new state
+	sum       uint64         // of what it changed of foreign memory
 	sums      [16]uint64
 	nsums     int
 	exited    bool   // its last system call ended it
@@ -187,7 +188,7 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 		known |= l.mask
 	}
 	if mask&^known != 0 {
-		p.resolve(addr, mask&^known)
+		p.resolve(addr, mask&^known, kind == x86.Update)
 		// The bytes the processor holds predate the resolution: read again.
 		v = p.read(addr, size)
 	}
@@ -219,7 +220,8 @@ func (p *participant) peek(addr uint64) (byte, bool) {
 // resolve makes missing bytes of the line of addr known, or ends the
 // experiment. The sources, best first: the thread's own later imports, the
 // other participant's knowledge, what elsewhere in the recording agrees on.
-func (p *participant) resolve(addr, missing uint64) {
+// update says that the instruction writes there, too.
+func (p *participant) resolve(addr, missing uint64, update bool) {
 	n := addr >> 6
 	for i := p.next; i < len(p.sec.Inputs) && missing != 0; i++ {
 		in := &p.sec.Inputs[i]
@@ -275,7 +277,7 @@ func (p *participant) resolve(addr, missing uint64) {
 	for ; missing&1 == 0; missing >>= 1 {
 		a++
 	}
-	p.mapped(a, false)
+	p.mapped(a, update)
 	x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: &unknownError{a}})
 }
 

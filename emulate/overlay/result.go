@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"slices"
 	"sort"
 )
 
@@ -20,7 +21,8 @@ type End struct {
 	RAX, RDX uint64
 	XMM0     [2]uint64
 	Calls    []Call
-	Texts    []Text // what it put into the buffers of streams, by descriptor
+	Answered []uint64 // system calls that the user answered, by number
+	Texts    []Text   // what it put into the buffers of streams, by descriptor
 	Regs     [16]uint64
 	XMM      [16][2]uint64
 	YMM      [16][2]uint64 // the upper halves
@@ -44,6 +46,10 @@ func (r *Run) Result() *Result {
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor, Worked: p.worked,
 			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
 		copy(e.Regs[:], c.R[:16])
+		for nr := range p.asked {
+			e.Answered = append(e.Answered, nr)
+		}
+		slices.Sort(e.Answered)
 		res.Ends = append(res.Ends, e)
 	}
 	return res

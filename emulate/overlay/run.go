@@ -62,6 +62,8 @@ type Run struct {
 	code func(pc uint64) []byte
 	heap *heap
 	log  *Log // nil: the run isn't saved
+	// answers are the user's, by system call.
+	answers map[uint64][]Answer
 }
 
 // New prepares an experiment with the given sections. A section may be used in

@@ -89,10 +89,14 @@ func (p *participant) syscall() {
 		p.exited = true
 		p.end(Done, "")
 	case unseen[nr]:
-		p.end(Unknown, fmt.Sprintf("the result of system call %d, which was not recorded with these arguments", nr))
+		if !p.answered(nr, args) {
+			p.end(Unknown, unheard(nr))
+		}
 	default:
 		p.calls = append(p.calls, call)
-		p.end(Changed, fmt.Sprintf("system call %d with arguments that were not recorded", nr))
+		if !p.answered(nr, args) {
+			p.end(Changed, unheard(nr))
+		}
 	}
 }
 
