@@ -151,6 +151,8 @@ type analysis struct {
 	synced []report.Race   // what they were reported for
 	rank   map[emulate.ThreadID][]sliceStart
 
+	sources map[string][]string // lines, by file
+
 	rt *runtimeData
 
 	judged string         // the race under way
@@ -321,7 +323,7 @@ func (a *analysis) atomics(g *group) int {
 	return n
 }
 
-// uniqueIDs tells races apart that have the same fingerprint, by their lines.
+// uniqueIDs tells races apart that have the same identifier, by their places.
 func uniqueIDs(rs []report.Race) {
 	by := map[string][]int{}
 	for i := range rs {
@@ -333,10 +335,17 @@ func uniqueIDs(rs []report.Race) {
 		}
 		sort.SliceStable(is, func(x, y int) bool {
 			p, q := &rs[is[x]], &rs[is[y]]
-			if p.Accesses[0].Line != q.Accesses[0].Line {
-				return p.Accesses[0].Line < q.Accesses[0].Line
+			for k := range p.Accesses {
+				if p.Accesses[k].Line != q.Accesses[k].Line {
+					return p.Accesses[k].Line < q.Accesses[k].Line
+				}
 			}
-			return p.Accesses[1].Line < q.Accesses[1].Line
+			for k := range p.Accesses {
+				if s, t := p.Accesses[k].Place(), q.Accesses[k].Place(); s != t {
+					return s < t
+				}
+			}
+			return p.Location.Symbol < q.Location.Symbol
 		})
 		for n, i := range is {
 			if n > 0 {

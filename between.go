@@ -81,6 +81,6 @@ func raceBetween(j *detect.Joint, sides []*analysis, c *races.Candidate) report.
 	if r.Location.Symbol == "" {
 		r.Location.Symbol = "shared memory"
 	}
-	r.ID = fingerprint(&r)
+	r.ID = fingerprint(root(&r.Location), [2]side{sides[i].side(&c.First), sides[k].side(&c.Second)})
 	return r
 }

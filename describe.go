@@ -2,12 +2,7 @@ package racesim
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
-	"sort"
-	"strings"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/funcs"
@@ -51,21 +46,24 @@ func reportFrame(f funcs.Frame) report.Frame {
 	return r
 }
 
-// frame is the program's own place of an access: of the innermost frame that
+// frame is the program's own place of an access, for a report.
+func (a *analysis) frame(x *races.Access) report.Frame { return reportFrame(a.ownFrame(x)) }
+
+// ownFrame is the program's own place of an access: of the innermost frame that
 // isn't the run-time's.
-func (a *analysis) frame(x *races.Access) report.Frame {
+func (a *analysis) ownFrame(x *races.Access) funcs.Frame {
 	all := a.tree.Stack(x.Ctx, emulate.Addr(x.PC))
 	for _, f := range all {
 		if !f.Runtime && !f.Library {
-			return reportFrame(f)
+			return f
 		}
 	}
 	for _, f := range all {
 		if !f.Runtime {
-			return reportFrame(f)
+			return f
 		}
 	}
-	return reportFrame(all[0])
+	return all[0]
 }
 
 // access renders one side of a race; life says that it is an access to the life
@@ -106,22 +104,4 @@ func number(v uint64, size int) string {
 		return fmt.Sprint(s)
 	}
 	return fmt.Sprintf("0x%x", v)
-}
-
-// fingerprint identifies a race across runs, seeds and builds with shifted
-// lines: by variable, functions and operations.
-func fingerprint(r *report.Race) string {
-	var sides []string
-	for k := range r.Accesses {
-		x := &r.Accesses[k]
-		sides = append(sides, x.Function+"|"+filepath.Base(x.File)+"|"+x.Op)
-	}
-	sort.Strings(sides)
-	where := ""
-	if l := &r.Location; l.Kind == "heap" && len(l.AllocatedAt) > 0 {
-		where = "heap:" + l.AllocatedAt[0].Function + fmt.Sprintf("+%d", l.Offset)
-	} else {
-		where = root(l)
-	}
-	return fmt.Sprintf("%012x", xxh3.HashString(where+"\n"+strings.Join(sides, "\n"))>>16)
 }

@@ -160,11 +160,11 @@ func (a *analysis) heapBlock(addr emulate.Addr) (funcs.Block, bool) {
 	if b.ID == 0 {
 		return funcs.Block{}, false
 	}
-	return funcs.Block{Base: b.Addr, Size: b.Size, Name: a.allocator(b)}, true
+	return funcs.Block{Base: b.Addr, Size: b.Size, Name: a.allocatorName(b)}, true
 }
 
-// allocator names the place where a block was allocated.
-func (a *analysis) allocator(b races.Block) string {
+// allocatorName names the place where a block was allocated.
+func (a *analysis) allocatorName(b races.Block) string {
 	s := a.allocated(b)
 	if len(s) == 0 {
 		return "an unknown function"

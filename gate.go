@@ -95,7 +95,9 @@ func Merge(rs []*report.Report) *report.Report {
 		for _, x := range r.Races {
 			// The number that uniqueIDs put behind an identifier is of one
 			// recording only.
-			x.ID, _, _ = strings.Cut(x.ID, "-")
+			if base := strings.SplitN(x.ID, "-", 3); len(base) == 3 {
+				x.ID = base[0] + "-" + base[1]
+			}
 			k := sameRace(&x)
 			i, ok := races[k]
 			if !ok {

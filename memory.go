@@ -141,6 +141,17 @@ func (a *analysis) stackLocation(l *report.Location, c *races.Candidate, owner e
 	}
 }
 
+// allocator is the program's place where a block was allocated.
+func (a *analysis) allocator(b races.Block) funcs.Frame {
+	all := a.tree.Stack(b.Ctx, emulate.Addr(b.PC))
+	for _, f := range all {
+		if !f.Runtime && !f.Library {
+			return f
+		}
+	}
+	return all[0]
+}
+
 // allocated renders where a block was allocated, innermost first, without the
 // allocator itself.
 func (a *analysis) allocated(b races.Block) []report.Frame {
@@ -165,5 +176,5 @@ func root(l *report.Location) string {
 	case l.Kind == "stack":
 		return l.Kind + ":" + l.Symbol
 	}
-	return fmt.Sprintf("%s:%s:%d", l.Kind, l.Symbol, l.Offset)
+	return l.Kind + ":" + l.Symbol
 }

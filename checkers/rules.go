@@ -209,7 +209,8 @@ func (p *parser) list(n *yaml.Node, what string, known []string) []rule {
 			p.fail(item, "a rule needs an id")
 		case r.when == nil && what == "a suppression" && r.id != "":
 			// A suppression by the race's or finding's identifier alone.
-			r.when, _ = compile(fmt.Sprintf("id == %q", r.id))
+			// The first part of an identifier stands for all that begin so.
+			r.when, _ = compile(fmt.Sprintf("id == %q || id startsWith %q", r.id, r.id+"-"))
 		case r.when == nil:
 			p.fail(item, "%s needs a condition (when)", what)
 		}

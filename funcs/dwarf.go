@@ -93,6 +93,7 @@ type dieName struct {
 	name    string       // DW_AT_name
 	scope   string       // what it is declared in, "a::b::"
 	off     dwarf.Offset // of the declaration
+	line    int          // of the declaration; 0 if unknown
 }
 
 func (n dieName) String() string {
@@ -490,6 +491,9 @@ func (g *debugInfo) name(e *dwarf.Entry, depth int) dieName {
 	n := dieName{off: e.Offset}
 	n.linkage, _ = e.Val(dwarf.AttrLinkageName).(string)
 	n.name, _ = e.Val(dwarf.AttrName).(string)
+	if l, ok := e.Val(dwarf.AttrDeclLine).(int64); ok {
+		n.line = int(l)
+	}
 	if n.linkage != "" || depth > maxRefs {
 		return n
 	}
@@ -510,6 +514,9 @@ func (g *debugInfo) name(e *dwarf.Entry, depth int) dieName {
 		}
 		if n.name == "" {
 			n.name = up.name
+		}
+		if n.line == 0 {
+			n.line = up.line
 		}
 		n.off = up.off
 	}

@@ -16,6 +16,7 @@ type Frame struct {
 	Function string // demangled; module+offset if it has no symbol
 	File     string // as the compiler recorded it, made absolute; "" if unknown
 	Line     int    // from 1; 0 if unknown
+	Decl     int    // line of the function's declaration; 0 if unknown
 	Module   string // the file's path
 	Inlined  bool   // expanded in place in the next frame's function
 	// Interrupted says that a signal handler, the frame before, runs on top of
@@ -102,14 +103,14 @@ func (ms *Modules) makeFrames(pc emulate.Addr) []Frame {
 	for i := len(chain) - 1; i >= 0; i-- {
 		x := &s.inlines[chain[i]]
 		name := g.display(x.name)
-		out = append(out, Frame{Function: name, File: file, Line: line, Module: m.Path, Inlined: true, PC: pc, Offset: a, Runtime: base.Runtime, Library: isStdName(name)})
+		out = append(out, Frame{Function: name, File: file, Line: line, Decl: x.name.line, Module: m.Path, Inlined: true, PC: pc, Offset: a, Runtime: base.Runtime, Library: isStdName(name)})
 		file, line = g.fileName(u, x.callFile), x.callLine
 	}
 	if fn == nil || fn.Linkage == "" {
 		base.Function = g.display(s.name)
 		base.Library = isStdName(base.Function)
 	}
-	base.File, base.Line = file, line
+	base.File, base.Line, base.Decl = file, line, s.name.line
 	return append(out, base)
 }
 

@@ -18,9 +18,9 @@ func (f *Frame) Place() string {
 	return f.Function
 }
 
-// unnamed says whether there is no symbol for the frame's function: it is
+// Unnamed says whether there is no symbol for the frame's function: it is
 // called module+0xoffset, too, or by an address.
-func (f *Frame) unnamed() bool {
+func (f *Frame) Unnamed() bool {
 	return strings.HasPrefix(f.Function, "0x") || strings.HasPrefix(f.Function, filepath.Base(f.Module)+"+0x")
 }
 

@@ -169,7 +169,7 @@ func (l *Location) Name() string {
 // offset.
 func (a *Access) short() string {
 	f := a.Frame()
-	if f.File == "" && !f.unnamed() {
+	if f.File == "" && !f.Unnamed() {
 		return a.Op + " " + f.Function
 	}
 	return a.Op + " " + f.Place()
