@@ -290,6 +290,12 @@ func (t *Tracker) Enter(c *x86.CPU) {
 	}
 	site := top.entry
 	if f := t.tree.node(top.node).fn; f != nil && t.tree.ms != nil {
+		if f.PLT {
+			// It is the function behind the stub that jumped.
+			if x := t.tree.ms.Exported(f.Linkage); x != nil {
+				f, site = x, uint64(x.Entry)
+			}
+		}
 		if g := t.tree.ms.FuncAt(emulate.Addr(pc)); g != nil {
 			if g.PLT {
 				if x := t.tree.ms.Exported(g.Linkage); x != nil {
