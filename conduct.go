@@ -207,7 +207,7 @@ func (a *analysis) looseWaits(list []detect.Misstep) []detect.Misstep {
 				break
 			}
 			if !f.PLT { // else it only jumps
-				again, known := loadsub.Again(a.codeAt, uint64(f.Entry), uint64(f.End), uint64(pc), a.keepsLock)
+				again, known := loadsub.Again(a.codeAt, uint64(f.Entry), uint64(f.End), uint64(pc), func(site, target uint64) bool { return !a.unlocks(target) || !a.pass.Conduct.Gives(site, m.Lock) })
 				loose = !again && known
 			}
 			if taken[id] {
@@ -239,16 +239,15 @@ func (a *analysis) codeAt(pc uint64) []byte {
 	return out[pc&63:]
 }
 
-// keepsLock says whether a function that is called isn't one that gives up a
-// lock.
-func (a *analysis) keepsLock(target uint64) bool {
+// unlocks says whether a function gives up a mutex.
+func (a *analysis) unlocks(target uint64) bool {
 	f := a.ms.FuncAt(emulate.Addr(target))
 	if f == nil {
-		return true
+		return false
 	}
 	switch f.Linkage {
 	case "pthread_mutex_unlock", "__pthread_mutex_unlock", "mtx_unlock":
-		return false
+		return true
 	}
-	return true
+	return false
 }

@@ -3,9 +3,9 @@ package loadsub
 import "github.com/racesim/racesim/emulate/x86"
 
 // Again says whether control can come back to the instruction at pc, in the
-// function [lo, hi), without a call that through says no to: it is given what
-// calls go to. known is false if the function's control flow isn't.
-func Again(code func(pc uint64) []byte, lo, hi, pc uint64, through func(target uint64) bool) (again, known bool) {
+// function [lo, hi), without a call that through says no to: it is given
+// where they are and what they call. known is false if the function's control flow isn't.
+func Again(code func(pc uint64) []byte, lo, hi, pc uint64, through func(site, target uint64) bool) (again, known bool) {
 	f := newFlow(code, lo, hi, lo, nil)
 	at, ok := f.index[pc]
 	if !ok {
@@ -23,7 +23,7 @@ func Again(code func(pc uint64) []byte, lo, hi, pc uint64, through func(target u
 			continue
 		}
 		seen[n] = true
-		if to := called(code(f.pcs[n]), f.pcs[n]); to != 0 && !through(to) {
+		if to := called(code(f.pcs[n]), f.pcs[n]); to != 0 && !through(f.pcs[n], to) {
 			continue
 		}
 		todo = append(todo, f.succ[n]...)

@@ -29,11 +29,25 @@ type Conduct struct {
 	Handlers []Delivery
 	Files    Files
 
-	p    *Pass
-	said map[said]bool
-	by   map[emulate.ThreadID]int // index in Created
-	seen map[funcs.NodeID]bool    // of Handlers
+	p     *Pass
+	said  map[said]bool
+	by    map[emulate.ThreadID]int // index in Created
+	seen  map[funcs.NodeID]bool    // of Handlers
+	gifts map[gift]bool
 }
+
+// A gift says that the call at pc gave up a lock.
+type gift struct {
+	pc   uint64
+	lock emulate.Addr
+}
+
+// maxGifts bounds the calls that are remembered.
+const maxGifts = 1 << 16
+
+// Gives says whether the call at pc gave up a lock: as far as is remembered, it
+// did.
+func (x *Conduct) Gives(pc uint64, lock emulate.Addr) bool { return x.gifts[gift{pc, lock}] }
 
 // A Misstep is a call that shouldn't have been.
 type Misstep struct {
@@ -70,7 +84,7 @@ type Delivery struct {
 }
 
 func newConduct(p *Pass) *Conduct {
-	return &Conduct{Inherited: p.Session.Reader().Header().Parent != 0, p: p, said: map[said]bool{}, by: map[emulate.ThreadID]int{}, seen: map[funcs.NodeID]bool{}}
+	return &Conduct{Inherited: p.Session.Reader().Header().Parent != 0, p: p, said: map[said]bool{}, by: map[emulate.ThreadID]int{}, seen: map[funcs.NodeID]bool{}, gifts: map[gift]bool{}}
 }
 
 // A conductRole says which rule of conduct a function is subject to.
@@ -193,6 +207,9 @@ func (x *Conduct) note(id emulate.ThreadID, n *note) bool {
 	d := x.p.Detector
 	switch n.kind {
 	case noteUnlock:
+		if g := (gift{n.pc, at}); len(x.gifts) < maxGifts {
+			x.gifts[g] = true
+		}
 		if d.Holds(id, at) || !x.judge(n) {
 			return true
 		}

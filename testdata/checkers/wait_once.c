@@ -19,6 +19,23 @@ static void *careful(void *arg) {
 	return NULL;
 }
 
+static pthread_mutex_t stop_m = PTHREAD_MUTEX_INITIALIZER;
+static int stop;
+
+static void *asking(void *arg) {
+	pthread_mutex_lock(&m);
+	while (jobs == 0) {
+		pthread_cond_wait(&c, &m);
+		pthread_mutex_lock(&stop_m); // another one
+		int s = stop;
+		pthread_mutex_unlock(&stop_m);
+		if (s)
+			break;
+	}
+	pthread_mutex_unlock(&m);
+	return NULL;
+}
+
 static void *careless(void *arg) {
 	for (int i = 0; i < 2; i++) {
 		pthread_mutex_lock(&m);
@@ -33,9 +50,10 @@ static void *careless(void *arg) {
 }
 
 int main(void) {
-	pthread_t t, u;
+	pthread_t t, u, v;
 	pthread_create(&t, NULL, careless, NULL);
 	pthread_create(&u, NULL, careful, NULL);
+	pthread_create(&v, NULL, asking, NULL);
 	usleep(3000);
 	for (int i = 0; i < 20; i++) {
 		pthread_mutex_lock(&m);
@@ -46,6 +64,7 @@ int main(void) {
 	}
 	pthread_join(t, NULL);
 	pthread_join(u, NULL);
+	pthread_join(v, NULL);
 	puts("done");
 	return 0;
 }
