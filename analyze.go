@@ -153,7 +153,8 @@ type analysis struct {
 
 	sources map[string][]string // lines, by file
 
-	rt *runtimeData
+	rt   *runtimeData
+	heap *detect.Heap // of the first pass
 
 	judged string         // the race under way
 	saved  map[string]int // experiments kept, by race

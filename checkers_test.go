@@ -95,3 +95,65 @@ func TestCheckersFindWhatIsThere(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckersChangeTheirMinds looks for what the labelled guests say of
+// checkers: "// checker: +double-free" is found in an interleaving.
+func TestCheckersChangeTheirMinds(t *testing.T) {
+	paths, err := filepath.Glob("testdata/truth/race_*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, flags := "", []string(nil)
+		for _, l := range strings.Split(string(text), "\n") {
+			if v, ok := strings.CutPrefix(l, "// checker: "); ok {
+				want = v
+			}
+			if v, ok := strings.CutPrefix(l, "// flags: "); ok {
+				flags = strings.Fields(v)
+			}
+		}
+		if want == "" {
+			continue
+		}
+		n++
+		t.Run(strings.ReplaceAll(filepath.Base(p), ".", "_"), func(t *testing.T) {
+			dir := t.TempDir()
+			g := guest{name: "guest", source: p, flags: flags}
+			bin := g.build(t, dir)
+			trace := filepath.Join(dir, "t.ttd")
+			recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: 1})
+			r, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range r.Races {
+				x := &r.Races[i]
+				for _, c := range x.Checkers {
+					if c.Change != want || x.Verdict != report.Harmful {
+						continue
+					}
+					if !strings.Contains(x.Reason, strings.TrimPrefix(want, "+")) {
+						t.Errorf("the reason doesn't say it: %s", x.Reason)
+					}
+					for _, e := range x.Experiments {
+						if strings.Contains(strings.Join(e.Checkers, " "), want) {
+							return
+						}
+					}
+				}
+			}
+			var b strings.Builder
+			report.WriteTable(&b, r)
+			t.Errorf("no harmful race with %s\n%s", want, b.String())
+		})
+	}
+	if n < 4 {
+		t.Errorf("only %d guests", n)
+	}
+}

@@ -24,6 +24,7 @@ func (a *analysis) facts() *checkers.Facts {
 		f.Stuck = a.stuck()
 	}
 	h := a.pass.Heap
+	a.heap = h
 	if f.Complete {
 		f.Lost = a.lost()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/racesim/racesim/classify"
 	"github.com/racesim/racesim/emulate"
@@ -501,6 +502,19 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 	for _, o := range s.Outputs {
 		x.Outputs = append(x.Outputs, report.Output{Name: o.Name, Recorded: o.Want, Reemulated: o.Got})
 	}
+	for _, c := range s.Changes {
+		x.Checkers = append(x.Checkers, c.String())
+		switch {
+		case c.Order && ev.OrderFinding == "":
+			ev.OrderFinding = c.Sentence()
+		case c.Order:
+		case strings.Contains(s.What, bare(c.What)):
+			ev.NotSerialWhat = strings.TrimSuffix(s.What, " ("+c.Checker+")") + " (" + c.Checker + ")"
+		case ev.Appeared == "":
+			ev.Appeared = c.Sentence()
+		}
+		changed(r, c)
+	}
 	if s.Failed > 0 {
 		x.Detail += fmt.Sprintf("; %d could not be executed to a comparable end", s.Failed)
 	}
@@ -508,6 +522,25 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 		x.Detail += fmt.Sprintf("; the budget left out %d", s.Skipped)
 	}
 	r.Experiments = append(r.Experiments, x)
+}
+
+// bare is what a finding says after "thread n".
+func bare(what string) string {
+	if p := strings.SplitN(what, " ", 3); len(p) == 3 && p[0] == "thread" {
+		return p[2]
+	}
+	return what
+}
+
+// changed notes in the report of a race that a checker changed its mind.
+func changed(r *report.Race, c loadsub.Change) {
+	for i := range r.Checkers {
+		if x := &r.Checkers[i]; x.Change == c.String() {
+			x.Runs += c.Runs
+			return
+		}
+	}
+	r.Checkers = append(r.Checkers, report.CheckerChange{Change: c.String(), What: c.What, Runs: c.Runs})
 }
 
 // turns lists who runs until where in an interleaving.

@@ -66,6 +66,9 @@ func (a *analysis) trials(j *judging, s *overlay.Section, side, other *races.Acc
 	}
 	for _, d := range done {
 		j.r.Experiments = append(j.r.Experiments, d.shown)
+		for _, c := range d.Changes {
+			changed(j.r, c)
+		}
 		switch d.Replacement.Source {
 		case loadsub.FromEntry, loadsub.FromOwnStore, loadsub.FromOther:
 			// Only these can come about by the order of the two threads.
@@ -214,12 +217,17 @@ func (b *bench) try(i int, at *report.Frame, rep loadsub.Replacement) *trial {
 	} else {
 		t.opinion.Why = "it doesn't come to its end"
 	}
+	var checkers []string
+	for _, c := range t.Changes {
+		checkers = append(checkers, c.String())
+	}
 	size := int(t.Load.Size)
 	x := report.Experiment{Function: b.q.String(), Load: at.Place(), Mode: "simulate", Source: string(rep.Source),
 		Recorded: number(t.Load.Value, size), Replacement: number(rep.Value, size), Outcome: t.Outcome}
 	if rep.Correct {
 		x.Mode = "correct"
 	}
+	x.Checkers = checkers
 	for _, o := range t.Outputs {
 		x.Outputs = append(x.Outputs, report.Output{Name: o.Name, Recorded: o.Want, Reemulated: o.Got})
 	}
@@ -273,7 +281,15 @@ func (t *trial) evidence() classify.Trial {
 		o := &t.Outputs[0]
 		what = fmt.Sprintf("%s is %s instead of %s", o.Name, o.Got, o.Want)
 	}
-	return classify.Trial{Simulate: !t.Replacement.Correct, Outcome: t.Outcome, What: what, Opinion: t.opinion, Recorded: t.before}
+	found, mended := "", ""
+	for _, c := range t.Changes {
+		if c.Gone {
+			mended = c.Sentence()
+		} else {
+			found = c.Sentence()
+		}
+	}
+	return classify.Trial{Found: found, Mended: mended, Simulate: !t.Replacement.Correct, Outcome: t.Outcome, What: what, Opinion: t.opinion, Recorded: t.before}
 }
 
 // class says what kind of memory a load reads.

@@ -17,12 +17,14 @@ func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
 	rt := a.runtime()
 	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
-		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, StreamList: rt.list, Streams: rt.streams}
+		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
 }
 
 // A runtimeData is what experiments need to know of the C library.
 type runtimeData struct {
 	jumps   []uint64 // allocator functions that are jumped to
+	locks   map[emulate.Addr]overlay.LockCall
+	glibc   bool     // its allocator is the one in use
 	list    uint64   // the word that begins the list of streams; 0: unknown
 	streams []uint64 // stdin, stdout, stderr
 }
@@ -31,7 +33,10 @@ func (a *analysis) runtime() *runtimeData {
 	if a.rt != nil {
 		return a.rt
 	}
-	rt := &runtimeData{}
+	rt := &runtimeData{locks: detect.LockCalls(a.ms)}
+	if m := a.ms.Exported("malloc"); m != nil {
+		rt.glibc = m.Module.Kind == funcs.ModLibc || m.Runtime
+	}
 	for _, pc := range a.tree.JumpTargets(nil) {
 		rt.jumps = append(rt.jumps, uint64(pc))
 	}
@@ -83,6 +88,21 @@ func (a *analysis) blockSize(addr uint64) uint64 {
 	return 0
 }
 
+// lockCall says what a function does to a lock, by its entry.
+func (a *analysis) lockCall(target uint64) overlay.LockCall {
+	locks := a.runtime().locks
+	k, ok := locks[emulate.Addr(target)]
+	if !ok {
+		if f := a.ms.FuncAt(emulate.Addr(target)); f != nil && f.PLT && uint64(f.Entry) == target {
+			if x := a.ms.Exported(f.Linkage); x != nil {
+				k = locks[x.Entry]
+			}
+		}
+		locks[emulate.Addr(target)] = k
+	}
+	return k
+}
+
 // An elsewhere tells what all threads together know of memory at an instant.
 type elsewhere struct {
 	a *analysis
@@ -94,6 +114,63 @@ type elsewhere struct {
 	all     bool // nobody was left out
 	min     uint64
 	maps    []replay.Mapping
+
+	between map[uint64]uint64 // see edges
+}
+
+// block returns the last block that held an address, if it was there at the
+// instant.
+func (w *elsewhere) block(addr uint64) (lo, hi uint64, ok bool) {
+	b := w.a.pass.Detector.BlockAt(emulate.Addr(addr))
+	if b.ID == 0 || !w.a.order(b.Thread, b.Count, w.t, w.c) {
+		return 0, 0, false
+	}
+	if b.Freed {
+		h, known := w.a.heap.Last(b.Addr)
+		if !known || h.Count != b.Count || h.Thread != b.Thread || !h.Freed || !w.a.order(w.t, w.c, h.FreeThread, h.FreeCount) {
+			return 0, 0, false
+		}
+	}
+	return uint64(b.Addr), uint64(b.Addr) + b.Size, true
+}
+
+// inside returns the block that an address is in the middle of, 0: none.
+func (w *elsewhere) inside(addr uint64) uint64 {
+	if lo, _, ok := w.block(addr); ok && lo < addr {
+		return lo
+	}
+	return 0
+}
+
+// edges returns the bytes of a line that lie right behind a block and belong to
+// no other: what is left of the room of its chunk (glibc), or up to the next
+// word.
+func (w *elsewhere) edges(line uint64) uint64 {
+	if m, ok := w.between[line]; ok {
+		return m
+	}
+	if w.between == nil {
+		w.between = map[uint64]uint64{}
+	}
+	m := uint64(0)
+	for a := line<<6 - 32; a < line<<6+64; {
+		lo, hi, ok := w.block(a)
+		if !ok {
+			a++
+			continue
+		}
+		end := (hi + 7) &^ 7
+		if w.a.runtime().glibc {
+			end = lo + max(32, (hi-lo+8+15)&^15)
+		}
+		for a = max(hi, a+1); hi < end; hi++ {
+			if _, _, taken := w.block(hi); !taken && hi>>6 == line {
+				m |= 1 << (hi & 63)
+			}
+		}
+	}
+	w.between[line] = m
+	return m
 }
 
 func (w *elsewhere) ask() {

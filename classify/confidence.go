@@ -20,6 +20,7 @@ const (
 	BySpin            Basis = "spin"             // with the other value the reader only waits
 	ByAsRecorded      Basis = "as-recorded"      // what was recorded, and an interleaving, equal neither order
 	ByNotSerialisable Basis = "not-serialisable" // an interleaving equals neither order
+	ByChecker         Basis = "checker"          // in one of the orders a checker finds something that it doesn't find in the other
 	ByOnlyRecorded    Basis = "only-recorded"    // what was recorded equals neither order, and nothing could be interleaved
 	ByFails           Basis = "fails"            // a replaced value makes a section fail, and nothing could be interleaved
 	ByGuarded         Basis = "guarded"          // a load that synchronises decides between the orders

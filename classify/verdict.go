@@ -18,6 +18,9 @@ type Evidence struct {
 	// Pairs of accesses whose sections were interleaved; interleavings of them
 	// without a comparable end, and those that the budget left out.
 	Pairs, Failed, Skipped int
+	// Appeared is what a checker finds in an interleaving and in neither serial
+	// order, as a sentence; OrderFinding what it finds in one of these only.
+	Appeared, OrderFinding string
 	// RecordedOdd: the recorded outcome itself equals neither serial order.
 	RecordedOdd bool
 	// OrdersDiffer: the two serial orders end differently.
@@ -52,6 +55,9 @@ type Trial struct {
 	Opinion  Opinion
 	Recorded Opinion // of the outputs that were recorded
 	What     string  // the first output that differs, with values
+	// Found is what a checker finds with this value and not without, Mended what
+	// it doesn't find with it, as sentences.
+	Found, Mended string
 }
 
 // Verdicts, as in the report.
@@ -94,6 +100,9 @@ func decide(e *Evidence) Judgement {
 	if e.Spin {
 		return by(Synchronisation, BySpin, "with the other value the reader only waits for this very store: the variable is used to synchronise")
 	}
+	if e.Appeared != "" && e.Appeared != e.NotSerialWhat && e.NotSerialisable > 0 {
+		e.NotSerialWhat += "; a checker finds what it finds in neither order: " + e.Appeared
+	}
 	if e.RecordedOdd && e.NotSerialisable > 0 {
 		return by(Harmful, ByAsRecorded, "it happened in this recording: the result equals neither order of the two, %s", e.NotSerialWhat)
 	}
@@ -108,6 +117,8 @@ func decide(e *Evidence) Judgement {
 		return by(Harmful, ByFails, "with the other value the function fails: %s", t.crashWhat)
 	case e.Guarded:
 		return by(Synchronisation, ByGuarded, "every interleaving equals a serial order, decided by a load that synchronises")
+	case e.OrderFinding != "":
+		return by(Harmful, ByChecker, "in one of the two orders, between which nothing decides, %s", e.OrderFinding)
 	case e.Interleavings > 0 && !e.OrdersDiffer:
 		return by(Benign, ByOrdersAlike, "all %d interleavings and both orders end alike", e.Interleavings)
 	case e.Public != "" && t.abnormal > 0:
@@ -155,6 +166,14 @@ type count struct {
 func tally(trials []Trial) count {
 	var c count
 	for _, t := range trials {
+		switch {
+		case t.Simulate && t.Found != "" && t.Outcome != "crash":
+			c.crash++
+			c.crashWhat = t.Found
+		case !t.Simulate && t.Mended != "":
+			c.happened++
+			c.happenedWhat = t.Mended
+		}
 		switch t.Outcome {
 		case "same":
 			c.same++

@@ -39,6 +39,9 @@ type Serial struct {
 	What        string
 	FirstOdd    *Schedule
 	Outputs     []Output // of the first odd interleaving, against the nearer serial order
+	// Changes are the checkers that find something in an interleaving, or in one
+	// of the orders only, that they don't find in the other orders.
+	Changes []Change
 	// Unreached: in neither order does a section come to a racing access. That
 	// it did in the recording follows from another race.
 	Unreached bool
@@ -175,6 +178,7 @@ func Serialise(p Pair) *Serial {
 	if odd := p.recordedOdd(ref); odd != nil {
 		s.RecordedOdd, s.Outputs, s.What = true, odd, sentence(odd)
 	}
+	s.Changes = p.between(ab, ba, okAB, okBA)
 	p.tries(s, pre, ref)
 	if s.Odd == 0 {
 		// What they come to share only in another order than the recorded one
@@ -229,12 +233,22 @@ func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 				least = d
 			}
 		}
-		if odd && !p.retried(pre, r) && !polls.like(r) {
+		new := changes([]*overlay.Section{p.A, p.B}, r, ref)
+		if len(new) > 0 {
+			s.change(new)
+			if !odd {
+				least = []Output{{Name: new[0].Checker, Want: "nothing", Got: new[0].What}}
+			}
+		}
+		if len(new) > 0 || odd && !p.retried(pre, r) && !polls.like(r) {
 			s.Odd++
 			if s.FirstOdd == nil {
 				s.FirstOdd = &sch
 				if !s.RecordedOdd {
 					s.Outputs, s.What = least, sentence(least)
+					if !odd {
+						s.What = new[0].Sentence()
+					}
 				}
 			}
 		}

@@ -235,8 +235,10 @@ type Trial struct {
 	Spun        bool   // all it did was to wait for the location to change
 	Detail      string
 	Outputs     []Output
-	Result      *overlay.Result
-	Assumed     int
+	// Changes are the checkers that changed their minds.
+	Changes []Change
+	Result  *overlay.Result
+	Assumed int
 }
 
 // A World is what experiments need to know of the recording as a whole. Every
@@ -263,6 +265,12 @@ type World struct {
 	Heap      func(target uint64) overlay.HeapCall
 	Jumps     []uint64
 	BlockSize func(addr uint64) uint64
+	// Inside returns the block that an address is in the middle of, 0: none.
+	Inside func(addr uint64) uint64
+	// Lock says what functions do to locks, by entry, and Edges which bytes of a
+	// line lie between heap blocks, as the recording has them.
+	Lock  func(target uint64) overlay.LockCall
+	Edges func(line uint64) uint64
 	// StreamList is the address of the C library's list of streams, 0 if
 	// unknown; Streams are those that are always there.
 	StreamList uint64
@@ -299,7 +307,8 @@ func (w World) apply(r *overlay.Run) {
 		r.Quiet(w.Quiet)
 	}
 	if w.Heap != nil {
-		r.Heap(w.Heap, w.Jumps, w.BlockSize)
+		r.Heap(w.Heap, w.Jumps, w.BlockSize, w.Inside)
+		r.Checks(w.Lock, w.Edges, w.Name)
 	}
 }
 
@@ -420,6 +429,9 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	r.Go(0)
 	r.Settle(0)
 	t.Result = r.Result()
+	if ref != nil {
+		t.Changes = changes([]*overlay.Section{s}, t.Result, []*overlay.Result{ref})
+	}
 	e := &t.Result.Ends[0]
 	t.Detail, t.Assumed = e.Detail, e.Assumed
 	for _, nr := range e.Answered {

@@ -45,8 +45,18 @@ type Race struct {
 	Location   Location  `json:"location"`
 	Accesses   [2]Access `json:"accesses"`
 	// LeftOut says what the budget left out: kind and number.
-	LeftOut     []string     `json:"left_out,omitempty"`
-	Experiments []Experiment `json:"experiments"`
+	LeftOut []string `json:"left_out,omitempty"`
+	// Checkers are those that changed their minds in an experiment.
+	Checkers    []CheckerChange `json:"checkers,omitempty"`
+	Experiments []Experiment    `json:"experiments"`
+}
+
+// A CheckerChange is a checker that finds something in an experiment and not
+// without it, or the other way round.
+type CheckerChange struct {
+	Change string `json:"change"` // +id or -id
+	What   string `json:"what"`
+	Runs   int    `json:"runs"` // executions of the sections
 }
 
 // A Location is the memory that a race is about.

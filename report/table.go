@@ -201,6 +201,9 @@ func (p *printer) race(n int, x *Race, runs int) {
 		p.f("    freed%s at\n", by(l.FreedBy))
 		p.stack(l.FreedAt)
 	}
+	for _, c := range x.Checkers {
+		p.f("    checker %s, in %s: %s\n", c.Change, count(c.Runs, "execution"), c.What)
+	}
 	p.experiments(x)
 	p.f("    id %s, %s", x.ID, count(x.Count, "conflict"))
 	if runs > 1 {

@@ -26,13 +26,18 @@ type (
 		Experiments []jsonExperiment `json:"experiments,omitempty"`
 	}
 	jsonRace struct {
-		ID          string           `json:"id"`
-		Verdict     string           `json:"verdict"`
-		Confidence  float64          `json:"confidence"`
-		Reason      string           `json:"reason"`
-		Location    jsonLocation     `json:"location"`
-		Accesses    []jsonAccess     `json:"accesses"`
-		LeftOut     []string         `json:"left_out,omitempty"`
+		ID         string       `json:"id"`
+		Verdict    string       `json:"verdict"`
+		Confidence float64      `json:"confidence"`
+		Reason     string       `json:"reason"`
+		Location   jsonLocation `json:"location"`
+		Accesses   []jsonAccess `json:"accesses"`
+		LeftOut    []string     `json:"left_out,omitempty"`
+		Checkers   []struct {
+			Change string `json:"change"`
+			What   string `json:"what"`
+			Runs   int    `json:"runs"`
+		} `json:"checkers,omitempty"`
 		Experiments []jsonExperiment `json:"experiments"`
 		Count       int              `json:"count,omitempty"`
 		Predicted   bool             `json:"predicted,omitempty"`

@@ -33,7 +33,10 @@ type heap struct {
 	kind  func(target uint64) HeapCall
 	size  func(addr uint64) uint64 // of a block that was there before, 0: unknown
 	sizes map[uint64]uint64        // of blocks allocated meanwhile
+	own   map[uint64]bool          // those of the program's own code
 	freed []freed
+	// inside returns the block that an address is in the middle of, 0: none.
+	inside func(addr uint64) uint64
 }
 
 // An allocating is the outermost allocator function that a participant is in.
@@ -42,13 +45,14 @@ type allocating struct {
 	kind HeapCall
 	size uint64
 	out  uint64 // where HeapOut puts the block
+	own  bool   // the run-time allocates it for itself
 }
 
 // Heap says what allocator functions do, by entry address, which of them are
-// jumped to rather than called, and how large blocks are that the recording
-// knows (0: unknown).
-func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size func(addr uint64) uint64) {
-	r.heap = &heap{kind: kind, size: size, sizes: map[uint64]uint64{}}
+// jumped to rather than called, how large blocks are that the recording
+// knows (0: unknown), and which of them an address is in the middle of (0: none).
+func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, inside func(addr uint64) uint64) {
+	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}}
 	for _, p := range r.parts {
 		p.cpu.Calls = p
 		for _, at := range jumps {
@@ -70,7 +74,7 @@ func (p *participant) allocator(target, sp uint64) (wrong string) {
 	}
 	c := p.cpu
 	di, si, dx := c.R[x86.RDI], c.R[x86.RSI], c.R[x86.RDX]
-	a := allocating{sp: sp, kind: k}
+	a := allocating{sp: sp, kind: k, own: p.quietSP != 0}
 	switch k {
 	case HeapAlloc:
 		a.size = di
@@ -95,7 +99,14 @@ func (p *participant) free(addr uint64) (wrong string) {
 	h := p.run.heap
 	for i := range h.freed {
 		if h.freed[i].addr == addr {
+			p.found("double-free", "frees the block at 0x%x, which is free already", addr)
 			return fmt.Sprintf("frees the block at 0x%x, which is free already", addr)
+		}
+	}
+	if _, ok := h.sizes[addr]; !ok && h.inside != nil {
+		if b := h.inside(addr); b != 0 {
+			p.found("invalid-free", "frees 0x%x, which is in the middle of the block at 0x%x", addr, b)
+			return fmt.Sprintf("frees 0x%x, which is in the middle of the block at 0x%x", addr, b)
 		}
 	}
 	size, ok := h.sizes[addr]
@@ -129,6 +140,17 @@ func (p *participant) allocated() {
 		return
 	}
 	h.sizes[at] = a.size
+	if delete(h.own, at); !a.own {
+		h.own[at] = true
+	}
+	if k := p.run.checks; k != nil {
+		room := (a.size + 7) &^ 7
+		// See free for where glibc keeps the size.
+		if head, ok := p.peekWord(at - 8); ok && head&^7 >= 32 && head&^7 < a.size+64 && head&2 == 0 {
+			room = max(room, head&^7)
+		}
+		k.block(at, a.size, room)
+	}
 	keep := h.freed[:0]
 	for _, f := range h.freed {
 		if at+max(a.size, 1) <= f.addr || f.addr+f.size <= at {
@@ -146,6 +168,7 @@ func (p *participant) freedAt(addr uint64, size int, verb string) {
 	}
 	for i := range h.freed {
 		if f := &h.freed[i]; addr < f.addr+f.size && f.addr < addr+uint64(size) {
+			p.found("use-after-free", "%s memory at 0x%x, in the block at 0x%x, which is free already", verb, addr, f.addr)
 			p.misuse(fmt.Sprintf("%s memory at 0x%x, in the block at 0x%x, which is free already", verb, addr, f.addr))
 		}
 	}
@@ -161,10 +184,11 @@ func (p *participant) misuse(what string) {
 // that of the function that jumped.
 func (p *participant) jumped() {
 	h := p.run.heap
+	sp := p.cpu.R[x86.RSP]
+	p.lockCall(p.cpu.RIP, sp)
 	if h == nil || h.kind(p.cpu.RIP) == 0 {
 		return
 	}
-	sp := p.cpu.R[x86.RSP]
 	if wrong := p.allocator(p.cpu.RIP, sp); wrong != "" {
 		p.end(Crashed, wrong)
 		return

@@ -75,6 +75,8 @@ type participant struct {
 	stuck     bool   // it waits, and nobody is left to wait for
 	doomed    string // the function that ends the program, once it is called; what it did to the heap
 	alloc     allocating
+	locking   locking
+	findings  []Finding
 	streams   []stream
 	texts     []*page
 	polls     map[uint64]int
@@ -95,6 +97,7 @@ func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
 	if wrong := p.allocator(target, sp); wrong != "" {
 		p.misuse(wrong)
 	}
+	p.lockCall(target, sp)
 	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(target) {
 		p.quietSP = sp
 	}
@@ -107,6 +110,9 @@ func (p *participant) Ret(c *x86.CPU, site, target, sp uint64) {
 	}
 	if p.alloc.sp != 0 && sp > p.alloc.sp {
 		p.allocated()
+	}
+	if p.locking.sp != 0 && sp > p.locking.sp {
+		p.locked()
 	}
 }
 
@@ -175,6 +181,7 @@ func (p *participant) fetch(pc uint64) []byte {
 // Load serves x86.Watcher.
 func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
 	p.freedAt(addr, size, "reads")
+	p.beyond(addr, size, false)
 	p.racing(c, addr, size, kind, false)
 	if n := len(p.run.track); n != 0 && p.run.tracked(addr, size) {
 		p.polls[c.PC()]++
@@ -302,6 +309,7 @@ const (
 // Store serves x86.Watcher: what is written goes to the overlay.
 func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	p.freedAt(addr, size, "writes")
+	p.beyond(addr, size, true)
 	p.racing(c, addr, size, x86.Write, true)
 	line := p.run.canon(addr >> 6)
 	l := p.run.mem.own(line)

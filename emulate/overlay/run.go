@@ -64,6 +64,7 @@ type Run struct {
 	log  *Log // nil: the run isn't saved
 	// answers are the user's, by system call.
 	answers map[uint64][]Answer
+	checks  *checks
 }
 
 // New prepares an experiment with the given sections. A section may be used in

@@ -37,6 +37,7 @@ func (p *participant) syscall() {
 		p.futex(args)
 		return
 	}
+	p.file(nr, args)
 	p.run.log.enter(p, nr, args, 0)
 	call := Call{NR: nr, Args: args}
 	if nr == sysWrite || nr == sysPwrite64 {
@@ -72,6 +73,7 @@ func (p *participant) syscall() {
 			return
 		}
 		p.returns(in.Ret, in.Writes)
+		p.opened(nr, in.Ret)
 	case p.pure(nr, args):
 	case nr == sysMmap && args[3]&mapAnonymous != 0 && args[3]&mapFixed == 0:
 		p.finishCall(p.run.mapAnonymous(args[1]))

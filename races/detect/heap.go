@@ -91,6 +91,14 @@ func (h *Heap) Live() []Block {
 	return out
 }
 
+// Last returns the last block that began at an address.
+func (h *Heap) Last(addr emulate.Addr) (b Block, ok bool) {
+	if h == nil || h.blocks[uint64(addr)] == nil {
+		return Block{}, false
+	}
+	return *h.blocks[uint64(addr)], true
+}
+
 // Known calls f with the last block that began at each address, alive or not.
 func (h *Heap) Known(f func(b *Block)) {
 	for _, b := range h.blocks {

@@ -265,3 +265,31 @@ func (f *follower) spin(t *funcs.Tracker) bool {
 	fn := f.p.Tree.Func(t.Level(0).Node)
 	return fn != nil && (strings.HasPrefix(fn.Linkage, "pthread_spin_") || slices.Contains(fn.Aliases, "pthread_spin_init"))
 }
+
+// LockCalls says what functions do to locks, by entry, for experiments.
+func LockCalls(ms *funcs.Modules) map[emulate.Addr]overlay.LockCall {
+	out := map[emulate.Addr]overlay.LockCall{}
+	kinds := map[lockRole]overlay.LockCall{roleLock: overlay.LockTake, roleShared: overlay.LockTake, roleTry: overlay.LockTake, roleTryShared: overlay.LockTake,
+		roleUnlock: overlay.LockGive, roleCondWait: overlay.LockWait}
+	for at, role := range lockEntries(ms) {
+		if k := kinds[role&^roleRW]; k != 0 && role&roleRW == 0 {
+			out[at] = k
+		}
+	}
+	for at, role := range conductEntries(ms) {
+		if role == roleDestroy {
+			out[at] = overlay.LockDestroy
+		}
+	}
+	for at := range out {
+		if f := ms.FuncAt(at); f != nil {
+			for _, n := range append([]string{f.Linkage}, f.Aliases...) {
+				if n, _, _ = strings.Cut(n, "@"); strings.HasPrefix(strings.TrimPrefix(n, "__"), "pthread_mutex_") || strings.HasPrefix(n, "mtx_") || strings.HasPrefix(n, "pthread_cond_") {
+					out[at] |= overlay.LockMutex
+					break
+				}
+			}
+		}
+	}
+	return out
+}

@@ -100,7 +100,8 @@ type ThreadTrack struct {
 	// Control is the address of its thread control block.
 	Control uint64
 
-	kernel map[uint64]struct{} // pages that its system calls wrote to
+	kernel      map[uint64]struct{} // pages that its system calls wrote to
+	kernelLines map[uint64]struct{} // …and lines
 }
 
 // A mark is a place to seek from.

@@ -1,5 +1,6 @@
 // verdict: harmful
 // flags: -O1
+// checker: +double-free
 // both threads may find the buffer still there
 #include <pthread.h>
 #include <stdio.h>
