@@ -240,6 +240,9 @@ func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
 	for _, g := range d.Lockset(e.Gates) {
 		x.Gates = append(x.Gates, uint64(g))
 	}
+	for _, g := range d.Lockset(e.Readable) {
+		x.Readable = append(x.Readable, uint64(g))
+	}
 	x.Position = a.positionOf(e.Taken.Thread, e.Taken.Count)
 	return x
 }

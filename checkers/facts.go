@@ -95,6 +95,7 @@ type LockEdge struct {
 	ToShared   bool
 	Segment    uint64   // the part of the thread's life
 	Gates      []uint64 // other locks held at the time
+	Readable   []uint64 // those of them held as one of many readers
 	Position   string
 	Concurrent func(o *LockEdge) bool // whether the two acquisitions may overlap; nil: yes
 }

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -15,7 +16,8 @@ var lockOrder = &Checker{
 		"forever. Cycles of any length up to the option length are found (Bensalem and Havelund, \"Dynamic Deadlock " +
 		"Analysis\", 2005): the threads must differ and be able to run at the same time (creation and join tell), " +
 		"readers don't wait for readers, attempts that can't block never wait, and cycles that a common gate lock " +
-		"protects don't count.",
+		"protects (one that they don't all hold as readers) don't count. For each thread it is shown where it took the lock " +
+		"that it holds and where it wants the other one.",
 	Before:   "T1: lock(a); lock(b);   T2: lock(b); lock(a);",
 	After:    "T1: lock(a); lock(b);   T2: lock(a); lock(b);",
 	Severity: "error",
@@ -83,10 +85,8 @@ func compatible(path []*LockEdge, e *LockEdge) bool {
 			return false
 		}
 		for _, g := range p.Gates {
-			for _, h := range e.Gates {
-				if g == h {
-					return false
-				}
+			if slices.Contains(e.Gates, g) && !(slices.Contains(p.Readable, g) && slices.Contains(e.Readable, g)) {
+				return false
 			}
 		}
 		if p.Concurrent != nil && !p.Concurrent(e) {
@@ -119,10 +119,17 @@ func cycleFinding(path []*LockEdge) report.Finding {
 	for _, e := range path {
 		parts = append(parts, fmt.Sprintf("thread %d holds %s and acquires %s at %s", e.Thread, e.FromName, e.ToName, top(e.ToStack)))
 	}
-	return report.Finding{
+	x := report.Finding{
 		Message: "possible deadlock: " + strings.Join(parts, "; "),
 		Thread:  path[0].Thread, Position: path[0].Position, Stack: path[0].ToStack,
 	}
+	for i, e := range path {
+		if i > 0 {
+			x.Related = append(x.Related, report.Related{What: e.ToName + " wanted", Thread: e.Thread, Stack: e.ToStack})
+		}
+		x.Related = append(x.Related, report.Related{What: e.FromName + " taken", Thread: e.Thread, Stack: e.FromStack})
+	}
+	return x
 }
 
 func comesBefore(x, y []report.Frame) bool {

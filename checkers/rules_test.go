@@ -86,6 +86,10 @@ func TestLockOrderCycle(t *testing.T) {
 		e.FromShared, e.ToShared = true, true
 		return e
 	}
+	reading := func(e LockEdge) LockEdge {
+		e.Readable = e.Gates
+		return e
+	}
 	later := func(e LockEdge) LockEdge {
 		e.Concurrent = func(*LockEdge) bool { return false }
 		return e
@@ -98,6 +102,8 @@ func TestLockOrderCycle(t *testing.T) {
 		{"opposite orders", []LockEdge{edge(1, 1, 2), edge(2, 2, 1)}, 1},
 		{"same thread", []LockEdge{edge(1, 1, 2), edge(1, 2, 1)}, 0},
 		{"gate", []LockEdge{edge(1, 1, 2, 9), edge(2, 2, 1, 9)}, 0},
+		{"gate for reading", []LockEdge{reading(edge(1, 1, 2, 9)), reading(edge(2, 2, 1, 9))}, 1},
+		{"gate for reading and writing", []LockEdge{reading(edge(1, 1, 2, 9)), edge(2, 2, 1, 9)}, 0},
 		{"three", []LockEdge{edge(1, 1, 2), edge(2, 2, 3), edge(3, 3, 1)}, 1},
 		{"readers", []LockEdge{shared(edge(1, 1, 2)), shared(edge(2, 2, 1))}, 0},
 		{"a reader and a writer", []LockEdge{shared(edge(1, 1, 2)), edge(2, 2, 1)}, 1},

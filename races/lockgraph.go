@@ -1,6 +1,7 @@
 package races
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/racesim/racesim/emulate"
@@ -24,6 +25,7 @@ type LockEdge struct {
 	Held     LockSite  // where From had been taken, the first time
 	Taken    LockSite  // where To was taken then
 	Gates    LocksetID // the other locks held: they may make a cycle harmless
+	Readable LocksetID // those of Gates held as one of many readers
 	Count    uint64
 }
 
@@ -31,6 +33,7 @@ type edgeKey struct {
 	from, to LockID
 	thread   emulate.ThreadID
 	gates    LocksetID
+	readable LocksetID
 	shared   [2]bool // From, To
 	segment  uint64
 }
@@ -41,13 +44,13 @@ type LockGraph struct {
 	edges []*LockEdge
 }
 
-func (g *LockGraph) add(h *heldLock, to LockID, at LockSite, gates LocksetID, mode LockMode, segment uint64) {
-	k := edgeKey{h.lock, to, at.Thread, gates, [2]bool{h.mode.Shared(), mode.Shared()}, segment}
+func (g *LockGraph) add(h *heldLock, to LockID, at LockSite, gates, readable LocksetID, mode LockMode, segment uint64) {
+	k := edgeKey{h.lock, to, at.Thread, gates, readable, [2]bool{h.mode.Shared(), mode.Shared()}, segment}
 	if e := g.byKey[k]; e != nil {
 		e.Count++
 		return
 	}
-	e := &LockEdge{From: h.lock, To: to, Mode: mode, HeldMode: h.mode, Segment: segment, Held: h.at, Taken: at, Gates: gates, Count: 1}
+	e := &LockEdge{From: h.lock, To: to, Mode: mode, HeldMode: h.mode, Segment: segment, Held: h.at, Taken: at, Gates: gates, Readable: readable, Count: 1}
 	g.byKey[k] = e
 	g.edges = append(g.edges, e)
 }
@@ -123,8 +126,11 @@ func (s *cycleSearch) fits(e *LockEdge) bool {
 		if o.Taken.Thread == e.Taken.Thread || o.From == e.From {
 			return false
 		}
-		if len(common(s.sets(o.Gates), s.sets(e.Gates))) > 0 {
-			return false
+		both := common(s.sets(o.Readable), s.sets(e.Readable)) // two readers don't exclude one another
+		for _, g := range common(s.sets(o.Gates), s.sets(e.Gates)) {
+			if !slices.Contains(both, g) {
+				return false
+			}
 		}
 	}
 	return true

@@ -96,11 +96,22 @@ func (d *Detector) lock(t *thread, e *Event) {
 	if e.Mode.Blocks() {
 		for i := range t.held {
 			h := &t.held[i]
-			d.locks.graph.add(h, id, site, d.locks.step(t.locks, h.lock, false), e.Mode, e.Value)
+			d.locks.graph.add(h, id, site, d.locks.step(t.locks, h.lock, false), d.readable(t, h.lock), e.Mode, e.Value)
 		}
 	}
 	t.held = append(t.held, heldLock{id, 1, e.Mode, site})
 	t.locks = d.locks.step(t.locks, id, true)
+}
+
+// readable returns the locks but one that t holds as a reader.
+func (d *Detector) readable(t *thread, but LockID) LocksetID {
+	set := LocksetID(0)
+	for i := range t.held {
+		if h := &t.held[i]; h.lock != but && h.mode.Shared() {
+			set = d.locks.step(set, h.lock, true)
+		}
+	}
+	return set
 }
 
 // unlock ends t's hold of a lock; one that t doesn't hold is ignored (that is

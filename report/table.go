@@ -388,7 +388,7 @@ func (p *printer) findings(r *Report) {
 		p.stack(f.Stack)
 		for _, o := range f.Related {
 			p.f("    %s", o.What)
-			if o.Thread != 0 && o.Thread != f.Thread {
+			if o.Thread != 0 {
 				p.f(" by thread %d", o.Thread)
 			}
 			p.f("\n")
