@@ -182,6 +182,8 @@ func (d *Detector) other(e *Event) {
 	case OpRenew:
 		d.renew(e)
 	case OpTired:
+	case OpWait:
+		d.thread(e.Thread).waits = emulate.ThreadID(e.Value)
 	default:
 		panic(fmt.Sprintf("BUG: races: event with operation %d", e.Op))
 	}

@@ -22,9 +22,10 @@ const (
 	OpUse            // Thread uses the object (Object, Value) of N bytes (Kind Read), or begins (Write) or ends (Free) its life
 	OpRenew          // the object (Object, Value) is another one from now on; Value ^0: all of that kind
 	OpTired          // Thread may leave out, from now on, stores to bytes that it stored to since its last event that isn't an access
+	OpWait           // Thread does nothing until thread Value has ended (0: it goes on); a hint
 )
 
-var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "use", "renew", "tired"}
+var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "use", "renew", "tired", "wait"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {

@@ -27,6 +27,9 @@ type PredictConfig struct {
 	// instructions (default 256), MaxThreads the number of threads (default
 	// 256). What lies beyond isn't predicted.
 	History, Window, MaxTries, MaxThreads int
+
+	// Memory bounds what is kept, in bytes, about (default 1 GiB); see Given.
+	Memory int64
 }
 
 // A Predictor finds sync-preserving races: pairs of conflicting accesses that
@@ -73,6 +76,10 @@ type Predictor struct {
 	contended []*predLock
 	objects   map[Object]clock
 	full      bool // more threads than MaxThreads
+	unused    []clockNum
+	used      int64 // bytes, without clocks
+	pruneAt   int64 // check is due when there is more
+	given     Given
 	tries     map[candidateKey]int
 
 	byKey map[candidateKey]*Candidate
@@ -96,17 +103,19 @@ type predThread struct {
 	outer moment
 	pure  bool
 
-	tired bool     // see OpTired
-	ends  []moment // then: of its events that aren't accesses, in order
+	ended bool        // it does nothing any more
+	waits *predThread // it does nothing before this one has ended
+	tired bool        // see OpTired
+	ends  []moment    // then: of its events that aren't accesses, in order
 }
 
 // maxEnds bounds predThread.ends. A write before the first of them counts as
 // one right before that.
 const maxEnds = 1 << 16
 
-// ended notes an event that isn't an access, the end of what a tired thread
+// cut notes an event that isn't an access, the end of what a tired thread
 // may have left out.
-func (t *predThread) ended() {
+func (t *predThread) cut() {
 	if !t.tired {
 		return
 	}
@@ -185,8 +194,9 @@ type predGranule struct {
 
 // A predPage is the history of a page.
 type predPage struct {
-	num  uint64
-	gran [pageGranules]predGranule
+	num   uint64
+	asked uint64 // Predictor.now when it was last asked for, about
+	gran  [pageGranules]predGranule
 }
 
 type predWrite struct {
@@ -236,6 +246,9 @@ func NewPredictor(cfg PredictConfig) *Predictor {
 	def(&cfg.Window, 1024)
 	def(&cfg.MaxTries, 256)
 	def(&cfg.MaxThreads, 256)
+	if cfg.Memory <= 0 {
+		cfg.Memory = 1 << 30
+	}
 	p := &Predictor{cfg: cfg, threads: map[emulate.ThreadID]*predThread{}, pages: map[uint64]*predPage{},
 		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
 		clocks: []clock{nil}, sets: [][]heldMode{nil}, setByID: map[string]lockSetNum{}, tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
@@ -264,7 +277,9 @@ func (p *Predictor) granule(a uint64) *predGranule {
 		if pg = p.pages[num]; pg == nil {
 			pg = &predPage{num: num}
 			p.pages[num] = pg
+			p.used += predPageSize
 		}
+		pg.asked = p.now
 		*near = pg
 	}
 	return &pg.gran[a>>granuleShift%pageGranules]
@@ -280,13 +295,22 @@ func (p *Predictor) Feed(e *Event) {
 	if p.full {
 		return
 	}
-	p.now++
+	if p.now++; p.now%predCheck == 0 {
+		if p.check(); p.full {
+			return
+		}
+	}
 	if e.Op != OpAccess && e.Thread != 0 {
-		p.thread(e.Thread).ended()
+		p.thread(e.Thread).cut()
 	}
 	switch e.Op {
 	case OpTired:
 		p.thread(e.Thread).tired = true
+	case OpWait:
+		t := p.thread(e.Thread)
+		if t.waits = nil; e.Value != 0 {
+			t.waits = p.thread(emulate.ThreadID(e.Value))
+		}
 	case OpAccess:
 		switch {
 		case e.Flags&OfLock != 0:
@@ -320,6 +344,7 @@ func (p *Predictor) Feed(e *Event) {
 			p.granule(uint64(e.Addr)).exit = true
 			p.depend(p.thread(e.Thread), &Event{Kind: Write, Addr: e.Addr, N: 4})
 		}
+		p.thread(e.Thread).ended = true
 	case OpJoin:
 		p.learn(p.thread(e.Thread), p.objects[Object{ObjThread, e.Value}])
 	case OpAlloc, OpReset:
@@ -355,6 +380,12 @@ func (t *predThread) moment() moment { return moment{t.n, t.knows, uint16(t.slot
 
 // newClock gives c, which must not change any more, a number.
 func (p *Predictor) newClock(c clock) clockNum {
+	if n := len(p.unused); n > 0 {
+		k := p.unused[n-1]
+		p.unused = p.unused[:n-1]
+		p.clocks[k] = c
+		return k
+	}
 	p.clocks = append(p.clocks, c)
 	return clockNum(len(p.clocks) - 1)
 }
@@ -445,27 +476,30 @@ func (p *Predictor) forget(a, n uint64) {
 	first, last := a>>granuleShift, (a+n-1)>>granuleShift
 	if last/pageGranules-first/pageGranules >= uint64(len(p.pages)) {
 		for _, pg := range p.pages {
-			pg.forget(first, last)
+			p.used -= pg.forget(first, last)
 		}
 		return
 	}
 	for num := first / pageGranules; num <= last/pageGranules; num++ {
 		if pg := p.pages[num]; pg != nil {
-			pg.forget(first, last)
+			p.used -= pg.forget(first, last)
 		}
 	}
 }
 
 // forget ends the history of the granules from first to last, as far as they
-// are in the page.
-func (pg *predPage) forget(first, last uint64) {
+// are in the page, and returns the bytes that it took.
+func (pg *predPage) forget(first, last uint64) (freed int64) {
 	base := pg.num * pageGranules
 	if last < base || first >= base+pageGranules {
-		return
+		return 0
 	}
 	for i := max(first, base) - base; i <= min(last, base+pageGranules-1)-base; i++ {
-		pg.gran[i].writes, pg.gran[i].list = nil, nil
+		g := &pg.gran[i]
+		freed += int64(cap(g.writes))*predWriteSize + int64(cap(g.list))*predAccessSize
+		g.writes, g.list = nil, nil
 	}
+	return freed
 }
 
 func (p *Predictor) lock(e *Event) {
@@ -500,7 +534,9 @@ func (p *Predictor) lock(e *Event) {
 		s.list = append(s.list[:0], s.list[len(s.list)-p.cfg.Window:]...)
 	}
 	t.held = append(t.held, heldSection{l, e.Addr, e.Mode.Shared(), 1, s.dropped + len(s.list)})
+	p.used -= int64(cap(s.list)) * predSectionSize
 	s.list = append(s.list, section{start: t.n, at: p.now})
+	p.used += int64(cap(s.list)) * predSectionSize
 	t.locks = p.lockSet(t.held)
 }
 
@@ -599,7 +635,7 @@ func (p *Predictor) through(t *predThread, g *predGranule, m uint8, kind Kind) {
 		}
 	}
 	if kind == Write || kind == Update {
-		g.write(predWrite{m, t.moment(), 0})
+		p.write(g, predWrite{m, t.moment(), 0})
 	}
 }
 
@@ -610,27 +646,29 @@ func (p *Predictor) read(t *predThread, m moment) moment {
 	if int(m.slot) == t.slot {
 		return m
 	}
-	if k := p.clocks[t.knows]; int(m.slot) < len(k) && k[m.slot] >= m.n {
-		return m
+	w := p.slots[m.slot].written(m)
+	if k := p.clocks[t.knows]; int(m.slot) < len(k) && k[m.slot] >= w.n {
+		return w
 	}
 	for i := range t.held {
 		if l := t.held[i].lock; int(m.slot) < len(l.threads) {
-			if c, _ := l.threads[m.slot].before(m.n); c != nil && c.end.n >= m.n {
+			if c, _ := l.threads[m.slot].before(m.n); c != nil && c.end.n >= w.n {
 				return c.end
 			}
 		}
 	}
-	return p.slots[m.slot].written(m)
+	return w
 }
 
-func (g *predGranule) write(n predWrite) {
-	keep := g.writes[:0]
+func (p *Predictor) write(g *predGranule, n predWrite) {
+	keep, was := g.writes[:0], cap(g.writes)
 	for _, w := range g.writes {
 		if w.mask &^= n.mask; w.mask != 0 {
 			keep = append(keep, w)
 		}
 	}
 	g.writes = append(keep, n)
+	p.used += int64(cap(g.writes)-was) * predWriteSize
 }
 
 // blind is through for an update that t does whatever it finds there: t depends
@@ -654,7 +692,7 @@ func (p *Predictor) blind(t *predThread, g *predGranule, m uint8) {
 	if k := p.clocks[t.knows]; k.news(deps) {
 		n.deps = p.newClock(deps)
 	}
-	g.write(n)
+	p.write(g, n)
 }
 
 // inside handles an access by the run-time for its own purposes. In functions
@@ -697,7 +735,9 @@ func (p *Predictor) keep(g *predGranule, x *predAccess) {
 	if own >= p.cfg.History {
 		g.list = append(g.list[:oldest], g.list[oldest+1:]...)
 	}
+	was := cap(g.list)
 	g.list = append(g.list, *x)
+	p.used += int64(cap(g.list)-was) * predAccessSize
 }
 
 // compare looks for races of x with earlier accesses to a's granule by other

@@ -528,6 +528,10 @@ func TestPredictorAgreesWithReference(t *testing.T) {
 		for i := range events {
 			e := events[i]
 			p.Feed(&e)
+			if pick(8, "prune") == 0 {
+				p.prune()
+				p.freeClocks()
+			}
 		}
 		got := map[[2]int]bool{}
 		for _, c := range p.Candidates() {

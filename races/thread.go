@@ -23,6 +23,7 @@ type thread struct {
 	epoch uint32
 	head  uint64 // slot and epoch as in cell.head
 	dead  bool
+	waits emulate.ThreadID // for this one's end, 0: it doesn't
 	clocks
 	locks LocksetID
 	held  []heldLock
@@ -129,14 +130,29 @@ func (d *Detector) advance(t *thread) {
 }
 
 // orderedBeforeAll says whether every live thread is ordered after the given
-// epoch of slot, in the user order (and so in the full one).
+// epoch of slot, in the user order (and so in the full one), before it does
+// anything more.
 func (d *Detector) orderedBeforeAll(slot int, epoch uint32) bool {
 	for _, l := range d.live {
-		if l.user[slot] < epoch {
+		if l.user[slot] < epoch && !d.waitsFor(l, slot, epoch) {
 			return false
 		}
 	}
 	return true
+}
+
+// waitsFor says whether what t waits for is ordered after the given epoch of
+// slot: the end of a thread that may wait for another one.
+func (d *Detector) waitsFor(t *thread, slot int, epoch uint32) bool {
+	for range d.live { // nobody waits for himself, but traces may lie
+		if t.waits == 0 || int(t.waits) >= len(d.threads) || d.threads[t.waits] == nil {
+			return false
+		}
+		if t = d.threads[t.waits]; slot < len(t.user) && t.user[slot] >= epoch {
+			return true
+		}
+	}
+	return false
 }
 
 // slotThread says which thread owned slot at epoch.

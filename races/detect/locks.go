@@ -130,6 +130,9 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 			f.robust = slices.Delete(f.robust, i, i+1)
 		}
 	}
+	if l.role == roleJoin {
+		f.note(note{kind: noteAwait, addr: l.lock})
+	}
 	f.lockCalls = append(f.lockCalls, l)
 }
 
@@ -142,6 +145,9 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 	for n := len(f.lockCalls); n > 0 && f.lockCalls[n-1].depth >= t.Depth(); n-- {
 		l := f.lockCalls[n-1]
 		f.lockCalls = f.lockCalls[:n-1]
+		if l.role == roleJoin {
+			f.note(note{kind: noteAwait})
+		}
 		if l.depth != t.Depth() || l.role == roleUnlock {
 			continue
 		}

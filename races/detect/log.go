@@ -63,11 +63,11 @@ func (l *eventLog) add(e *races.Event) (completed bool) {
 	if e.Typed {
 		typed = 1 << 7
 	}
-	op := byte(e.Op)
+	flags := byte(e.Flags) // the low two bits are free
 	if e.Blind {
-		op |= 1 << 7
+		flags |= 1
 	}
-	b = append(b, op|byte(e.Kind)<<4, byte(e.Flags), byte(e.Scope)|byte(e.Object)<<2|byte(e.Mode)<<5|typed)
+	b = append(b, byte(e.Op)|byte(e.Kind)<<5, flags, byte(e.Scope)|byte(e.Object)<<2|byte(e.Mode)<<5|typed)
 	b = binary.AppendVarint(b, int64(e.Thread)-int64(o.Thread))
 	b = binary.AppendVarint(b, int64(e.Ctx)-int64(o.Ctx))
 	b = binary.AppendVarint(b, int64(e.Addr-o.Addr))
@@ -157,9 +157,9 @@ func (d *logDecoder) each(p logPart, f func(*races.Event)) {
 	}
 	x := new(races.Event)
 	for len(b) > 0 {
-		e.Op, e.Kind, e.Flags = races.Op(b[0]&15), races.Kind(b[0]>>4&7), races.Flags(b[1])
+		e.Op, e.Kind, e.Flags = races.Op(b[0]&31), races.Kind(b[0]>>5), races.Flags(b[1]&^3)
 		e.Scope, e.Object, e.Mode = races.Scope(b[2]&3), races.ObjectKind(b[2]>>2&7), races.LockMode(b[2]>>5&3)
-		e.Blind = b[0]>>7 != 0
+		e.Blind = b[1]&1 != 0
 		e.Typed = b[2]>>7 != 0
 		b = b[3:]
 		e.Thread += emulate.ThreadID(signed())

@@ -29,6 +29,7 @@ const (
 	noteDetach                 // the thread whose control block is at addr was detached
 	noteFile                   // a system call on descriptors: addr its number, size what it returned, old, before and past its arguments
 	noteHandler                // ctx is the node of the handler of signal addr
+	noteAwait                  // the thread waits for the end of the one whose control block is at addr (0: no more)
 )
 
 // A note is what a batch says beside its events, for the checkers. It comes

@@ -259,6 +259,12 @@ func (p *Pass) remark(id emulate.ThreadID, n *note) {
 		p.Lives.join(id, n.addr)
 	case n.kind == noteName:
 		p.name(id, n)
+	case n.kind == noteAwait:
+		e := races.Event{Op: races.OpWait, Thread: id}
+		if u := p.Lives.control[n.addr]; n.addr != 0 && u != id {
+			e.Value = uint64(u)
+		}
+		p.feed(&e)
 	case p.Heap != nil && !p.Conduct.note(id, n):
 		p.Heap.note(id, n)
 	}
