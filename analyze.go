@@ -24,6 +24,7 @@ type AnalyzeOptions struct {
 	Learnt       []*Model // …and models
 	UpdateModel  string   // file to which what was learnt from this trace is added
 	MaxRuns      int      // interleavings per race; 0: the default
+	Memory       int64    // bytes that the analysis may take, about; 0: DefaultMemory
 	Rules        *checkers.Rules
 	// Answers are given to system calls that experiments make and the recording
 	// doesn't have, by number.
@@ -59,6 +60,7 @@ func AnalyzeFile(ctx context.Context, path string, o AnalyzeOptions) (*report.Re
 func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, error) {
 	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules()}
 	defer a.drop()
+	defer limitMemory(o.memory())()
 	if s := t.Incomplete(); s != "" {
 		a.note("the trace is incomplete: %s", s)
 	}
@@ -95,8 +97,12 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 			break
 		}
 	}
-	if p := a.pass.Predictor; p != nil && p.Full() {
-		a.note("too many threads to predict races in other orders of the critical sections")
+	if p := a.pass.Predictor; p != nil {
+		if g := p.Given(); p.Full() && !g.Ended {
+			a.note("too many threads to predict races in other orders of the critical sections")
+		} else {
+			a.forMemory(g)
+		}
 	}
 	// Experiments and verdicts.
 	if !o.CheckersOnly {
@@ -183,7 +189,7 @@ func (a *analysis) detect(ctx context.Context, checks bool) error {
 		a.drop()
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
-			Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
+			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
 		if err := a.pass.Run(ctx); err != nil {
 			return err
 		}

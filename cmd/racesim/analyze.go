@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,6 +22,7 @@ func analysisFlags() []cli.Flag {
 		&cli.StringFlag{Name: "update-model", Usage: "add what was learnt from this trace to `MODEL`, which is made if it isn't there"},
 		&cli.StringSliceFlag{Name: "syscall", Usage: "`NAME=RESULT`: what a system call gives to experiments that make it otherwise than recorded; an integer, an error's name, or a text in double quotes for its buffer; repeat for the next such call"},
 		&cli.StringFlag{Name: "save-experiment", Usage: "write a trace of every experiment to the folder `DIR`: replay, analyze, dump and the others take it"},
+		&cli.StringFlag{Name: "memory", DefaultText: "4G, or half of what there is", Usage: "the analysis takes about `SIZE` of memory, and reports what it leaves out for it"},
 		&cli.IntFlag{Name: "budget", Value: 48, Usage: "`N` interleavings tried per race"},
 	}
 }
@@ -32,6 +34,13 @@ func analyzeOptions(c *cli.Context, g *gate) (racesim.AnalyzeOptions, error) {
 		SaveExperiments: c.String("save-experiment")}
 	if o.MaxRuns < 1 {
 		return o, fail(exitUse, "%s: --budget %d: want 1 or more", c.Command.Name, o.MaxRuns)
+	}
+	if s := c.String("memory"); s != "" {
+		n, err := racesim.ParseSize(s)
+		if err != nil || n < racesim.MinMemory || n > math.MaxInt64 {
+			return o, fail(exitUse, "%s: --memory %s: want a size of at least %dM, like 2G", c.Command.Name, s, racesim.MinMemory>>20)
+		}
+		o.Memory = int64(n)
 	}
 	for _, s := range c.StringSlice("load") {
 		l, err := racesim.ParseLoad(s)

@@ -45,8 +45,9 @@ var generations atomic.Uint64
 // A Memory is what one thread knows of the guest's memory. Forking it is cheap:
 // pages are shared until one side writes them.
 type Memory struct {
-	root *node
-	gen  uint64
+	root   *node
+	gen    uint64
+	copied uint64 // pages that were copied because a fork shares them
 	// recent is a direct-mapped cache of page lookups.
 	recent [recentSize]recentPage
 }
@@ -70,6 +71,10 @@ func (m *Memory) Fork() *Memory {
 	m.gen = generations.Add(1)
 	return f
 }
+
+// Copied returns the number of pages that were copied because a fork shares
+// them: what forks that live take beside m.
+func (m *Memory) Copied() uint64 { return m.copied }
 
 // share returns a memory with the same content, of a memory that nobody changes
 // any more. Unlike Fork it may be called from several goroutines.
@@ -129,6 +134,7 @@ func (m *Memory) own(num uint64) *page {
 		c := *p
 		c.gen = m.gen
 		p = &c
+		m.copied++
 	}
 	*slot = unsafe.Pointer(p)
 	m.recent[num%recentSize] = recentPage{num + 1, p}

@@ -49,6 +49,7 @@ type limits struct {
 	looks, per uint64
 	coarse     uint32
 	exact      bool // every access is looked at, and never by the line
+	places     int  // of a thread's table, at most (0: by the number of threads)
 }
 
 func (l *limits) set() {
@@ -66,10 +67,25 @@ type lineTable struct {
 	looks   uint64   // accesses that were looked at
 	limit   uint64   // and how many the thread may have had by now
 	told    bool     // that it is tired
+	most    int      // places, at most
 }
 
-func newLineTable() *lineTable {
-	return &lineTable{places: make([]lineState, 1024), shift: 64 - 10}
+// tablePlaces bounds the places of all threads' tables together; a power of two.
+// A place takes 56 bytes. manyPlaces and fewPlaces bound those of one.
+const (
+	tablePlaces = 1 << 22
+	manyPlaces  = 1 << 17
+	fewPlaces   = 1 << 12
+)
+
+// table returns a table for one of n threads.
+func (l *limits) table(n int) *lineTable {
+	most := l.places
+	if most == 0 {
+		most = min(max(tablePlaces>>bits.Len(uint(n)), fewPlaces), manyPlaces)
+	}
+	first := min(most, 1<<10)
+	return &lineTable{places: make([]lineState, first), shift: uint(64 - bits.Len(uint(first-1))), most: most}
 }
 
 func (t *lineTable) find(line uint64) *lineState {
@@ -95,13 +111,47 @@ func (t *lineTable) grow() {
 	}
 }
 
+// forget makes room in a full table: what a thread did before it synchronised
+// says nothing any more, and what it did since may be forgotten, too, in which
+// case it is looked at again. Lines with many accesses stay.
+func (f *follower) forget() {
+	t := f.table
+	keep := t.kept(func(s *lineState) bool { return s.gen == f.gen || s.count >= f.p.limits.coarse/2 })
+	if len(keep) > len(t.places)/4 {
+		f.synchronised()
+		keep = t.kept(func(s *lineState) bool { return s.count >= f.p.limits.coarse/2 })
+	}
+	if len(keep) > len(t.places)/4 {
+		keep = nil
+	}
+	clear(t.places)
+	t.n = len(keep)
+	for i := range keep {
+		*t.find(keep[i].line - 1) = keep[i]
+	}
+}
+
+func (t *lineTable) kept(yes func(*lineState) bool) (l []lineState) {
+	for i := range t.places {
+		if s := &t.places[i]; s.line != 0 && yes(s) {
+			l = append(l, *s)
+		}
+	}
+	return l
+}
+
 // state returns what is known of a line, made if need be.
 func (f *follower) state(line uint64) *lineState {
 	t := f.table
 	s := t.find(line)
 	if s.line == 0 {
 		if t.n++; t.n > len(t.places)/2 {
-			t.grow()
+			if len(t.places) < t.most {
+				t.grow()
+			} else {
+				f.forget()
+				t.n++
+			}
 			s = t.find(line)
 		}
 		sync := f.p.syncBytes[line]

@@ -55,7 +55,7 @@ func TestCoarseFindsTheSameRaces(t *testing.T) {
 		}
 		want, all, _ := g.racy(limits{exact: true})
 		kinds := g.kinds
-		for _, l := range []limits{{looks: 0, per: 1 << 62, coarse: 1}, {looks: 5, per: 1 << 62, coarse: 3}, {looks: 30, per: 50, coarse: 1}, {looks: 0, per: 1 << 62, coarse: 1 << 30}, {}} {
+		for _, l := range []limits{{looks: 0, per: 1 << 62, coarse: 1}, {looks: 5, per: 1 << 62, coarse: 3}, {looks: 30, per: 50, coarse: 1}, {looks: 0, per: 1 << 62, coarse: 1 << 30}, {looks: 0, per: 1 << 62, coarse: 1 << 30, places: 8}, {}} {
 			got, predicted, coarse := g.racy(l)
 			for pc, k := range g.kinds {
 				if kinds[pc] != 0 && k&^kinds[pc] != 0 {

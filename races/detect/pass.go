@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
@@ -41,6 +42,8 @@ type Pass struct {
 	// Marks is the number of places per thread, at most, from which Seek can
 	// start; 0 means 32.
 	Marks int
+	// Memory is about what the pass may keep, in bytes; 0 means 4 GiB. See Given.
+	Memory int64
 
 	// Predict also looks for races in what could have been: see Predictor.
 	Predict bool
@@ -62,6 +65,7 @@ type Pass struct {
 	Cut string
 
 	limits limits
+	kept   atomic.Int64              // pages that marks keep
 	class  func(emulate.Addr) uint64 // see races.Config
 
 	joint     *Joint // of which it is a part, if it is
@@ -102,13 +106,6 @@ type ThreadTrack struct {
 
 	kernel      map[uint64]struct{} // pages that its system calls wrote to
 	kernelLines map[uint64]struct{} // …and lines
-}
-
-// A mark is a place to seek from.
-type mark struct {
-	count emulate.Count
-	snap  *replay.Snapshot
-	calls *funcs.Tracker
 }
 
 // A batch is what one thread did in one slice.
@@ -328,6 +325,7 @@ func (p *Pass) feed(e *races.Event) {
 
 func (p *Pass) newPredictor(suspect func(line uint64)) *races.Predictor {
 	c := races.PredictConfig{Sync: p.sync, Class: p.class, Suspect: suspect}
+	c.Memory = p.memory() / predictShare
 	if p.limits.exact {
 		c.History, c.MaxTries = 1<<20, 1<<20
 	}
@@ -427,7 +425,7 @@ func (p *Pass) canon() func(emulate.Addr) emulate.Addr {
 // follow replays one thread and sends a batch for each of its slices.
 func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	defer close(out)
-	f := &follower{p: p, tt: tt, table: newLineTable()}
+	f := &follower{p: p, tt: tt, table: p.limits.table(len(p.Session.Threads()))}
 	send := func(b *batch) bool {
 		select {
 		case out <- b:
@@ -468,14 +466,8 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	t.Observe(p.lines, p.lines == nil, f)
 	t.OnImport = func(_ *replay.Thread, line uint64, _ *[64]byte) { f.imported(line) }
 	t.Want = replay.Kinds(traces.SyscallEnter, traces.SyscallExit, traces.Signal, traces.Context, traces.Switch, traces.Exit)
-	total := uint64(p.Session.Last(tt.ID))
-	marks := p.Marks
-	if marks == 0 {
-		marks = 32
-	}
-	every := max(total/uint64(marks), 200_000)
+	marks := p.marker(tt)
 	f.b = p.batch()
-	next := uint64(0)
 	for {
 		f.rip = t.CPU().RIP
 		ev, err := t.Step()
@@ -489,6 +481,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 				f.b.err = err
 			}
 			tt.Last = t.Count()
+			marks.account(t)
 			if n := len(f.lockCalls); n > 0 {
 				switch l := &f.lockCalls[n-1]; l.role {
 				case roleLock, roleShared:
@@ -504,10 +497,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		switch ev.Kind {
 		case traces.Switch:
 			if ev.Packet.In {
-				if c := uint64(t.Count()); c >= next && t.CPU().Pending().Size == 0 {
-					tt.marks = append(tt.marks, mark{t.Count(), t.Snapshot(), f.calls.Clone()})
-					next = c + every
-				}
+				marks.pass(t, f.calls)
 				continue
 			}
 			f.flush()
