@@ -155,6 +155,7 @@ type analysis struct {
 	sync   []races.SyncVar // recognised by experiment
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
+	spun   map[spinKey]bool
 	rank   map[emulate.ThreadID][]sliceStart
 
 	sources map[string][]string // lines, by file

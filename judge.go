@@ -156,7 +156,28 @@ func (a *analysis) spins(g *group) []races.SyncVar {
 	return out
 }
 
+// A spinKey is what spinsAt was asked. Rounds ask again.
+type spinKey struct {
+	load, store   emulate.ThreadID
+	at, stored    emulate.Count
+	addr, written emulate.Addr
+}
+
+// spinsAt says whether with an old value the load makes its thread wait.
 func (a *analysis) spinsAt(load, store *races.Access) bool {
+	key := spinKey{load.Thread, store.Thread, load.Count, store.Count, load.Addr, store.Addr}
+	spins, known := a.spun[key]
+	if !known {
+		if a.spun == nil {
+			a.spun = map[spinKey]bool{}
+		}
+		spins = a.triesSpin(load, store)
+		a.spun[key] = spins
+	}
+	return spins
+}
+
+func (a *analysis) triesSpin(load, store *races.Access) bool {
 	places, err := loadsub.Places(a.pass, a.ms, load.Thread, load.Count, maxPlaces)
 	if err != nil {
 		return false
@@ -166,6 +187,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 	if store.Addr == load.Addr && store.Size == load.Size {
 		then = &store.Value
 	}
+	world := a.world(load.Thread, load.Count)
 	for _, p := range places {
 		p.Goal = overlay.Goal{End: overlay.EndReturn, SP: p.Goal.SP, MaxSteps: spinSteps, MaxAccesses: 200_000, NoLive: true}
 		s, err := a.capture(load.Thread, p)
@@ -177,7 +199,7 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 			continue
 		}
 		for _, v := range values {
-			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true, Then: then}, nil, loadsub.Options{World: a.world(load.Thread, load.Count), Budget: spinSteps})
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true, Then: then}, nil, loadsub.Options{World: world, Budget: spinSteps})
 			if t.Spun {
 				return true
 			}

@@ -3,14 +3,12 @@ package detect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
-	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/races"
 	"github.com/racesim/racesim/traces"
@@ -65,7 +63,8 @@ type Pass struct {
 	Cut string
 
 	limits limits
-	kept   atomic.Int64              // pages that marks keep
+	kept   atomic.Int64 // pages that marks keep
+	visits visits
 	class  func(emulate.Addr) uint64 // see races.Config
 
 	joint     *Joint // of which it is a part, if it is
@@ -521,41 +520,4 @@ func (p *Pass) batch() *batch {
 		return b
 	}
 	return &batch{}
-}
-
-// Seek returns a replay of a thread, and its calls, about to execute the
-// instruction with the given count, with what is due before it applied.
-func (p *Pass) Seek(id emulate.ThreadID, count emulate.Count) (*replay.Thread, *funcs.Tracker, error) {
-	tt := p.Threads[id]
-	if tt == nil || len(tt.marks) == 0 {
-		return nil, nil, fmt.Errorf("thread %d was not replayed", id)
-	}
-	m := &tt.marks[0]
-	for i := range tt.marks {
-		if tt.marks[i].count <= count {
-			m = &tt.marks[i]
-		}
-	}
-	t := m.snap.NewThread()
-	calls := m.calls.Clone()
-	calls.SetSinks(nil)
-	calls.Watch(nil, nil)
-	t.CPU().Calls = calls
-	for _, a := range p.jumps {
-		t.CPU().Blocks.Break(uint64(a))
-	}
-	for t.Count() < count {
-		stop, err := t.RunTo(count)
-		if err != nil {
-			return nil, nil, err
-		}
-		if stop != nil && stop.Kind == x86.StopBreak {
-			calls.Enter(t.CPU())
-			continue
-		}
-		if stop != nil {
-			return nil, nil, fmt.Errorf("thread %d stopped at instruction %d: %v", id, t.Count(), stop.Kind)
-		}
-	}
-	return t, calls, t.Settle()
 }
