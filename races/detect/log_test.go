@@ -13,7 +13,7 @@ func TestLogReturnsWhatWasPutIn(t *testing.T) {
 	var l eventLog
 	var want []races.Event
 	for range 3_000_000 {
-		e := races.Event{Op: races.Op(r.Intn(32)), Kind: races.Kind(r.Intn(5)), Flags: races.Flags(r.Intn(256)&^3), Scope: races.Scope(r.Intn(3)),
+		e := races.Event{Op: races.Op(r.Intn(32)), Kind: races.Kind(r.Intn(5)), Flags: races.Flags(r.Intn(256) &^ 3), Scope: races.Scope(r.Intn(3)),
 			Object: races.ObjectKind(r.Intn(6)), Mode: races.LockMode(r.Intn(4)), Typed: r.Intn(2) == 0, Blind: r.Intn(2) == 0, Thread: emulate.ThreadID(r.Intn(9)), Ctx: r.Uint32() >> r.Intn(32),
 			Addr: emulate.Addr(r.Uint64() >> r.Intn(64)), N: r.Uint64() >> r.Intn(64), PC: r.Uint64() >> 16, Value: r.Uint64() >> r.Intn(64),
 			Count: emulate.Count(r.Uint64() >> r.Intn(64))}

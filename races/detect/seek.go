@@ -15,7 +15,7 @@ import (
 // leaves a mark shortly before each place that it had to go far for.
 const (
 	farSeek   = 60_000 // instructions
-	nearMarks = 20_000  // before the place
+	nearMarks = 20_000 // before the place
 	maxVisits = 32
 )
 
