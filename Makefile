@@ -5,7 +5,7 @@ BIN := bin/racesim
 # What make accuracy fetches and builds is kept here.
 ACCURACY ?= /tmp/racesim-accuracy
 
-.PHONY: build demo test check bench accuracy sweep fuzz conform clean tools
+.PHONY: build demo test check bench bench-memory accuracy sweep fuzz conform clean tools
 
 build: $(BIN)
 
@@ -41,6 +41,12 @@ tools:
 
 bench: build
 	$(GO) run ./internal/bench
+
+# Peak memory of recording and analysing programs with so many accesses to
+# shared memory; about an hour.
+ACCESSES ?= 1000000000
+bench-memory: build
+	$(GO) run ./internal/bench -memory $(ACCESSES)
 
 # racesim, ThreadSanitizer, Helgrind and DRD on labelled programs; see docs/accuracy.md.
 accuracy: build tools

@@ -32,7 +32,16 @@ func main() {
 	size := flag.Int("bytes", 3_000_000, "size of the input to compress")
 	only := flag.String("only", "", "a part of the names of the programs to run")
 	out := flag.String("out", "", "a file for all figures, in the format of Go benchmarks")
+	accesses := flag.Int64("memory", 0, "measure memory instead, of programs that make so many accesses")
+	limit := flag.String("limit", "", "with -memory: what analyze gets as --memory")
 	flag.Parse()
+	if *accesses > 0 {
+		if err := memory(*bin, *accesses, *only, *limit); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*rounds, *bin, *size, *only, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
