@@ -73,23 +73,25 @@ func (a *analysis) modelSite(s *site) ModelSite {
 }
 
 // Learn collects instances of the program's functions, and of the loops that
-// race, from traces.
+// race, from traces: files, or folders with those of all processes of a
+// recording.
 func Learn(ctx context.Context, paths []string) (*Model, error) {
 	m := &Model{Schema: ModelSchema}
 	for _, path := range paths {
-		if err := m.learn(ctx, path); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		err := each(path, func(t *Trace) error {
+			if err := m.learn(ctx, t); err != nil {
+				return fmt.Errorf("%s: %w", t.r.Path(), err)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return m, nil
 }
 
-func (m *Model) learn(ctx context.Context, path string) error {
-	t, err := Open(path)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
+func (m *Model) learn(ctx context.Context, t *Trace) error {
 	if t.Empty() {
 		return fmt.Errorf("no thread is in the trace: %s", t.Incomplete())
 	}
