@@ -30,7 +30,11 @@ func expectedFindings(t *testing.T, source string) (want []string, flags []strin
 		}
 		none = none || l == "// findings: none"
 		if _, v, ok := strings.Cut(l, "// finding: "); ok {
-			want = append(want, fmt.Sprintf("%s %d", strings.TrimSpace(v), i+1))
+			line := i + 1
+			if strings.HasPrefix(l, "// ") {
+				line = 0 // it has no place
+			}
+			want = append(want, fmt.Sprintf("%s %d", strings.TrimSpace(v), line))
 		}
 	}
 	if none != (len(want) == 0) {

@@ -1,6 +1,7 @@
 package racesim
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/racesim/racesim/checkers"
@@ -29,6 +30,7 @@ func (a *analysis) conduct(f *checkers.Facts) {
 	}
 	f.Unsafe = a.unsafeCalls(c.Handlers)
 	a.descriptors(f)
+	f.Falsely = a.falsely
 }
 
 func (a *analysis) missteps(list []detect.Misstep) []checkers.LockMisuse {
@@ -187,6 +189,31 @@ func (a *analysis) unsafeFunc(f *funcs.Func) string {
 		}
 	}
 	return ""
+}
+
+// falsely names what is on lines that threads use different parts of.
+func (a *analysis) falsely(transfers, uses int) []checkers.SharedLine {
+	var out []checkers.SharedLine
+	for _, l := range a.pass.Falsely(transfers, uses) {
+		x := checkers.SharedLine{Transfers: l.Transfers}
+		own := true // of the run-time alone
+		for _, u := range l.Users {
+			name := a.name(uint64(u.Addr))
+			if name == "" {
+				name = fmt.Sprintf("memory at 0x%x", uint64(u.Addr))
+			}
+			b := a.pass.Detector.BlockAt(u.Addr)
+			own = own && (a.tree.RuntimeData(uint64(u.Addr)) || b.ID != 0 && a.tree.Class(b.Ctx).Own())
+			if b.ID != 0 && x.AllocatedAt == nil {
+				x.AllocatedAt = a.ownFrames(b.Ctx, b.PC)
+			}
+			x.Users = append(x.Users, checkers.LineUser{Thread: uint32(u.Thread), Name: name, Writes: u.Writes})
+		}
+		if !own {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // looseWaits keeps the waits for a condition that nothing repeats while the

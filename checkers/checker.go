@@ -34,7 +34,7 @@ func (c *Checker) optionNames() []string {
 var All = []*Checker{
 	useAfterFree, doubleFree, invalidFree, mismatchedFree, heapOverflow, uninitialised, leak,
 	lockOrder, deadlock, wrongUnlock, destroyLocked, waitUnlocked, waitLoop, unjoined, signalUnsafe,
-	descriptorLeak, descriptorClosed,
+	descriptorLeak, descriptorClosed, falseSharing,
 }
 
 // ByID returns the checker with that identifier, or nil.

@@ -41,6 +41,10 @@ type Facts struct {
 	Forgotten []OpenFile
 	Closed    []FileMisuse
 
+	// Falsely lists lines that came so often to each of several threads, which
+	// made so many accesses each, to different bytes. nil: nobody knows.
+	Falsely func(transfers, uses int) []SharedLine
+
 	// Stuck are the threads of an execution that ended in a deadlock.
 	Stuck []Stuck
 
@@ -161,4 +165,19 @@ type FileMisuse struct {
 	Stack    []report.Frame
 	ClosedBy uint32
 	ClosedAt []report.Frame
+}
+
+// A SharedLine is a cache line that moves between threads which use different
+// parts of it.
+type SharedLine struct {
+	Transfers   int
+	Users       []LineUser
+	AllocatedAt []report.Frame // if it is of the heap
+}
+
+// A LineUser is one of them.
+type LineUser struct {
+	Thread uint32
+	Name   string // of what it uses
+	Writes bool
 }

@@ -212,6 +212,7 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 		return v
 	}
 	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
+	s.use.note(m, false)
 	if kind != x86.Update && !c.Atomic() && f.readBefore(s, m) {
 		if s.sync&m != 0 {
 			e := f.access(c, addr, size, races.Read, v)
@@ -246,6 +247,7 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		return
 	}
 	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
+	s.use.note(m, true)
 	plain := !c.Atomic()
 	if f.nheld == 0 && plain && f.writtenBefore(s, m) {
 		return

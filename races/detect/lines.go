@@ -40,6 +40,7 @@ type lineState struct {
 	sync        uint64 // bytes of synchronisation variables
 	close       bool   // never coarse: it does, or is a suspect
 	relaxed     bool   // it is in lineTable.relaxed
+	use         lineUse
 }
 
 const allBytes = ^uint64(0)
@@ -167,6 +168,7 @@ func (f *follower) state(line uint64) *lineState {
 func (f *follower) imported(line uint64) {
 	if s := f.table.find(line); s.line != 0 {
 		s.read, s.wrote, s.count = 0, 0, 0
+		s.use.imports++
 	}
 }
 
@@ -226,6 +228,9 @@ func (f *follower) relax(s *lineState) {
 		return
 	}
 	f.t.Relax(s.line-1, s.wrote == allBytes && f.tired())
+	// What it does there isn't seen any more.
+	s.use.read |= s.read
+	s.use.wrote |= s.wrote
 	if !s.relaxed {
 		s.relaxed = true
 		f.table.relaxed = append(f.table.relaxed, s.line-1)

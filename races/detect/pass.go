@@ -105,6 +105,7 @@ type ThreadTrack struct {
 
 	kernel      map[uint64]struct{} // pages that its system calls wrote to
 	kernelLines map[uint64]struct{} // …and lines
+	lines       map[uint64]lineUse  // with Checks: those that others wrote meanwhile
 }
 
 // A batch is what one thread did in one slice.
@@ -489,6 +490,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 			}
 			if p.Checks && f.b.err == nil {
 				tt.End, tt.EndCalls = t.Snapshot(), f.calls.Clone()
+				tt.keepLines(f.table)
 			}
 			send(f.b)
 			return
