@@ -289,7 +289,7 @@ func (t *trial) evidence() classify.Trial {
 			found = c.Sentence()
 		}
 	}
-	return classify.Trial{Found: found, Mended: mended, Simulate: !t.Replacement.Correct, Outcome: t.Outcome, What: what, Opinion: t.opinion, Recorded: t.before}
+	return classify.Trial{Waits: t.Spun, Found: found, Mended: mended, Simulate: !t.Replacement.Correct, Outcome: t.Outcome, What: what, Opinion: t.opinion, Recorded: t.before}
 }
 
 // class says what kind of memory a load reads.

@@ -50,6 +50,9 @@ type Evidence struct {
 
 // A Trial is one re-emulation with a replaced load.
 type Trial struct {
+	// Waits: with the value, all that the section does is to wait for the location
+	// to change. Whatever Outcome says, that is no failure.
+	Waits    bool
 	Simulate bool   // else: correct
 	Outcome  string // same, different, crash, hang, diverged, unknown, not-serialisable
 	Opinion  Opinion
@@ -135,6 +138,8 @@ func decide(e *Evidence) Judgement {
 		return by(Benign, ByGone, "each of %d interleavings ends like one of the two serial orders, and %s", e.Interleavings, e.Gone)
 	case e.Interleavings > 0:
 		return by(Benign, BySerialisable, "each of %d interleavings ends like one of the two serial orders", e.Interleavings)
+	case t.waits > 0 && t.happened+t.abnormal+t.different == 0:
+		return by(Synchronisation, ByWaits, "all that another value makes the reader do is to look again until it changes")
 	case t.happened > 0:
 		return by(Harmful, ByHappened, "it happened in this recording: what the function did isn't normal, and without the other thread's store it is: %s", t.happenedWhat)
 	case t.abnormal > 0:
@@ -156,6 +161,7 @@ func decide(e *Evidence) Judgement {
 // A count of what trials showed.
 type count struct {
 	same, different, crash, unknown int
+	waits                           int // simulations and corrections in which the section only waits for the location to change
 	// abnormal: simulations that lead to something unusual from something usual.
 	// normal: ones that lead to something usual. happened: corrections that make
 	// something usual of what wasn't.
@@ -173,6 +179,10 @@ func tally(trials []Trial) count {
 		case !t.Simulate && t.Mended != "":
 			c.happened++
 			c.happenedWhat = t.Mended
+		}
+		if t.Waits {
+			c.waits++
+			continue
 		}
 		switch t.Outcome {
 		case "same":

@@ -49,3 +49,16 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// A reader that looks again with the other value hasn't failed.
+func TestWaitingIsNoFailure(t *testing.T) {
+	spun := Trial{Outcome: "hang", Waits: true, What: "loops until the variable changes"}
+	j := Judge(Evidence{SerialFailed: "hang", Trials: []Trial{spun}})
+	if j.Verdict != Synchronisation || j.Basis != ByWaits {
+		t.Errorf("%+v", j)
+	}
+	spun.Waits = false
+	if j = Judge(Evidence{SerialFailed: "hang", Trials: []Trial{spun}}); j.Verdict != Harmful {
+		t.Errorf("%+v", j)
+	}
+}
