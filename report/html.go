@@ -23,12 +23,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"inc":     func(i int) int { return i + 1 },
 	"group":   group,
 	"shown":   func(x *Race) []Experiment { return x.shown() },
-	"stack": func(s []Frame) []Frame {
-		for len(s) > 1 && outermost[s[len(s)-1].Function] {
-			s = s[:len(s)-1]
-		}
-		return s
-	},
+	"stack":   fold,
 }).Parse(pageText))
 
 // WriteHTML writes r as one page that needs nothing else: for each race both

@@ -354,13 +354,17 @@ func inner(s []Frame) []Frame {
 }
 
 func (p *printer) stack(s []Frame) {
-	s = inner(s)
-	for i := 0; i < len(s); i++ {
-		if i == 8 && len(s) > 12 {
-			p.f("        … %s\n", count(len(s)-i-3, "more frame"))
-			i = len(s) - 3
+	lines := fold(s)
+	for i := 0; i < len(lines); i++ {
+		if i == 8 && len(lines) > 12 {
+			p.f("        … %s\n", count(len(lines)-i-3, "more frame"))
+			i = len(lines) - 3
 		}
-		f := &s[i]
+		f := &lines[i]
+		if f.More > 0 {
+			p.f("        … %s of the library\n", count(f.More, "frame"))
+			continue
+		}
 		at := f.Place()
 		if f.File != "" {
 			at = fmt.Sprintf("%s:%d", f.File, f.Line)

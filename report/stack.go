@@ -1,0 +1,55 @@
+package report
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// A stackLine is a frame that is shown, or several that aren't worth a line
+// each.
+type stackLine struct {
+	Frame
+	More int // 0: Frame; else that many frames of the language's library
+}
+
+// A run of as many frames as this is folded.
+const foldedFrames = 3
+
+// fold shortens a call stack for people. Of templates and generic functions of
+// a language's library that call one another, only the one that the program
+// called is shown; what calls a thread's function, not at all.
+func fold(s []Frame) []stackLine {
+	s = inner(s)
+	var out []stackLine
+	for i := 0; i < len(s); {
+		j := i
+		for j < len(s) && s[j].generic() {
+			j++
+		}
+		switch n := j - i; {
+		case n < foldedFrames:
+			j = max(j, i+1)
+			for _, f := range s[i:j] {
+				out = append(out, stackLine{Frame: f})
+			}
+		case j == len(s) && i > 0:
+			out = append(out, stackLine{More: n})
+		default:
+			out = append(out, stackLine{More: n - 1}, stackLine{Frame: s[j-1]})
+		}
+		i = j
+	}
+	return out
+}
+
+// generic says whether a frame is of code that a language's library brings:
+// compiled into the program, or the library's own.
+func (f *Frame) generic() bool {
+	for _, dir := range []string{"/usr/include/c++/", "/usr/lib/llvm", "/rustc/", "/usr/lib/rustlib/"} {
+		if strings.HasPrefix(f.File, dir) {
+			return true
+		}
+	}
+	lib := filepath.Base(f.Module)
+	return strings.HasPrefix(lib, "libstdc++.so") || strings.HasPrefix(lib, "libc++.so")
+}
