@@ -260,7 +260,7 @@ func (a *analysis) synchronisation(g *group) report.Race {
 // verdict gives a race the verdict that evidence leads to.
 func (a *analysis) verdict(r *report.Race, e classify.Evidence) {
 	j := classify.Judge(e)
-	r.Verdict, r.Confidence, r.Reason = report.Verdict(j.Verdict), j.Confidence, j.Reason
+	r.Verdict, r.Confidence, r.Reason, r.Evidence = report.Verdict(j.Verdict), j.Confidence, j.Reason, string(j.Basis)
 	if a.o.Judged != nil {
 		a.o.Judged(r, e, j)
 	}

@@ -104,7 +104,7 @@ const (
 	maxCarry     = 32        // what a window can have at most
 	sampleSteps  = 50_000    // instructions of an instance
 	sampleBudget = 4_000_000 // instructions of a thread's instances, or more if there are many sites: siteBudget of each
-	siteBudget   = 200_000
+	siteBudget   = 80_000
 	maxCut       = 3   // instances of a site that were too long, when there is no other
 	maxValues    = 256 // distinct values of one load
 )
@@ -460,7 +460,7 @@ func (c *collector) run(ctx context.Context, id emulate.ThreadID) error {
 // others.
 func (c *collector) wants(key string) bool {
 	n, u := len(c.sites[key].samples), c.used[key]
-	return c.quota[key] > 0 && n < perThread && c.steps < c.limit && !(n == 0 && u.cut >= maxCut) && u.steps < max(c.limit/4, siteBudget)
+	return c.quota[key] > 0 && n < perThread && c.steps < c.limit && !(n == 0 && u.cut >= maxCut) && u.steps < c.limit/uint64(min(4, len(c.sites)))
 }
 
 // open returns how many more executions of lines at pc are wanted.

@@ -31,8 +31,11 @@ const (
 type Race struct {
 	ID         string  `json:"id"` // stable across runs and seeds
 	Verdict    Verdict `json:"verdict"`
-	Confidence float64 `json:"confidence"` // 0 to 1
+	Confidence float64 `json:"confidence"` // that the verdict is right, 0 to 1; 0 of unknown
 	Reason     string  `json:"reason"`     // one sentence
+	// Evidence is the kind of what the verdict rests on, as in
+	// docs/confidence.md.
+	Evidence string `json:"evidence,omitempty"`
 	// Predicted says that the recording itself orders the two accesses, by
 	// critical sections that might as well have come in another order.
 	Predicted bool `json:"predicted,omitempty"`

@@ -98,7 +98,9 @@ func (s *sarifWriter) race(run *sarif.Run, x *Race) {
 		a.Op, a.Function, b.Op, b.Function, strings.TrimSuffix(x.Reason, ".")))
 	res.PartialFingerprints = map[string]string{"racesim/v1": x.ID}
 	res.OccurrenceCount = &x.Count
-	res.Rank = 100 * x.Confidence
+	if x.Confidence > 0 { // unknown claims nothing
+		res.Rank = 100 * x.Confidence
+	}
 	res.Locations = append(res.Locations, s.access(a))
 	res.RelatedLocations = append(res.RelatedLocations, s.access(b).WithID(1))
 	flow := sarif.NewCodeFlow()

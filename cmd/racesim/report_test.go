@@ -30,6 +30,7 @@ type (
 		Verdict    string       `json:"verdict"`
 		Confidence float64      `json:"confidence"`
 		Reason     string       `json:"reason"`
+		Evidence   string       `json:"evidence,omitempty"`
 		Location   jsonLocation `json:"location"`
 		Accesses   []jsonAccess `json:"accesses"`
 		LeftOut    []string     `json:"left_out,omitempty"`
