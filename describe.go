@@ -72,6 +72,7 @@ func (a *analysis) access(x *races.Access, life bool) report.Access {
 	f := a.frame(x)
 	r := report.Access{Thread: uint32(x.Thread), Op: x.Kind.String(), Atomic: x.Atomic,
 		Function: f.Function, File: f.File, Line: f.Line, Stack: a.frames(x.Ctx, x.PC)}
+	r.Locks = a.locks(x)
 	if tt := a.pass.Threads[x.Thread]; tt != nil {
 		r.ThreadName = tt.Origin.Name
 		if o := &tt.Origin; o.Parent != 0 && o.Ctx != 0 {
@@ -104,4 +105,19 @@ func number(v uint64, size int) string {
 		return fmt.Sprint(s)
 	}
 	return fmt.Sprintf("0x%x", v)
+}
+
+// locks names the program's locks that were held at an access.
+func (a *analysis) locks(x *races.Access) []string {
+	var out []string
+	for _, id := range a.pass.Detector.Lockset(x.Locks) {
+		addr := uint64(a.pass.Detector.LockAddr(id))
+		if addr == 0 || a.tree.RuntimeData(addr) {
+			continue
+		}
+		if n := a.lockName(addr); !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }

@@ -88,6 +88,9 @@ func (a *analysis) memory(addr emulate.Addr, size int, b races.Block) (l report.
 // variable makes l a place in a variable.
 func variable(l *report.Location, kind string, v funcs.Variable) {
 	l.Kind, l.Symbol, l.Variable, l.Type = kind, v.Path, v.Name, v.Type
+	if kind == "global" {
+		l.Base = fmt.Sprint(v.Addr)
+	}
 	if v.Type == "" {
 		l.Symbol, l.Offset = v.Name, v.Offset
 	}

@@ -155,11 +155,19 @@ func (g *debugInfo) readLines(u *unit) error {
 		return err
 	}
 	t := &u.lines
+	dir, _ := u.entry.Val(dwarf.AttrCompDir).(string)
+	full := func(name string) string {
+		// debug/dwarf leaves folders that are relative to the compilation's.
+		if name != "" && !path.IsAbs(name) && path.IsAbs(dir) {
+			return path.Join(dir, name)
+		}
+		return path.Clean(name)
+	}
 	index := map[*dwarf.LineFile]uint32{}
 	for i, f := range r.Files() {
 		name := ""
 		if f != nil {
-			name = path.Clean(f.Name)
+			name = full(f.Name)
 			index[f] = uint32(i)
 		}
 		t.files = append(t.files, name)
@@ -181,7 +189,7 @@ func (g *debugInfo) readLines(u *unit) error {
 		if !ok && e.File != nil {
 			k = uint32(len(t.files))
 			index[e.File] = k
-			t.files = append(t.files, path.Clean(e.File.Name))
+			t.files = append(t.files, full(e.File.Name))
 		}
 		rows = append(rows, lineRow{e.Address, k, int32(e.Line), e.IsStmt})
 	}

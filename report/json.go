@@ -14,6 +14,9 @@ func WriteJSON(w io.Writer, r *Report) error {
 	if c.Races == nil {
 		c.Races = []Race{}
 	}
+	if c.Causes == nil {
+		c.Causes = []Cause{}
+	}
 	if c.Findings == nil {
 		c.Findings = []Finding{}
 	}

@@ -8,6 +8,7 @@ const Schema = "racesim/report/v1"
 type Report struct {
 	Schema   string    `json:"schema"`
 	Races    []Race    `json:"races"`
+	Causes   []Cause   `json:"causes"` // races grouped by what would mend them
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 	// Experiments are those that the user asked for and that belong to no race.
@@ -29,7 +30,8 @@ const (
 
 // A Race is one pair of conflicting, unordered accesses, judged.
 type Race struct {
-	ID         string  `json:"id"` // stable across runs and seeds
+	ID         string  `json:"id"`              // stable across runs and seeds
+	Cause      string  `json:"cause,omitempty"` // identifier of its Cause; empty if suppressed
 	Verdict    Verdict `json:"verdict"`
 	Confidence float64 `json:"confidence"` // that the verdict is right, 0 to 1; 0 of unknown
 	Reason     string  `json:"reason"`     // one sentence
@@ -67,6 +69,7 @@ type Location struct {
 	Kind        string  `json:"kind"` // global, heap, stack, tls, mapped, descriptor, unknown
 	Symbol      string  `json:"symbol"`
 	Variable    string  `json:"variable,omitempty"` // the symbol without members and indices
+	Base        string  `json:"-"`                  // where a variable with static storage begins
 	Offset      int64   `json:"offset"`             // bytes from the symbol or block
 	Size        int     `json:"size"`               // bytes
 	Type        string  `json:"type"`
@@ -85,17 +88,18 @@ type Access struct {
 	ThreadName string `json:"thread_name,omitempty"`
 	// CreatedAt is where CreatedBy, a thread, created the thread; the program's
 	// first thread has neither.
-	CreatedBy uint32  `json:"created_by,omitempty"`
-	CreatedAt []Frame `json:"created_at,omitempty"`
-	Position  string  `json:"position"`
-	Op        string  `json:"op"` // read, write, update, free
-	Atomic    bool    `json:"atomic"`
-	Function  string  `json:"function"`
-	File      string  `json:"file"`
-	Line      int     `json:"line"`
-	Code      string  `json:"code,omitempty"` // that line, if the source is there
-	Value     string  `json:"value"`
-	Stack     []Frame `json:"stack"`
+	CreatedBy uint32   `json:"created_by,omitempty"`
+	CreatedAt []Frame  `json:"created_at,omitempty"`
+	Position  string   `json:"position"`
+	Op        string   `json:"op"` // read, write, update, free
+	Atomic    bool     `json:"atomic"`
+	Function  string   `json:"function"`
+	File      string   `json:"file"`
+	Line      int      `json:"line"`
+	Code      string   `json:"code,omitempty"` // that line, if the source is there
+	Value     string   `json:"value"`
+	Locks     []string `json:"locks,omitempty"` // names of the locks held
+	Stack     []Frame  `json:"stack"`
 	// Moved is the number of times that the racing bytes came to this thread
 	// changed, within the section around the access: another thread stored to
 	// them in between, in the recording.

@@ -98,3 +98,55 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// race makes a race on a variable, with the locks that its sides hold.
+func race(id string, v Verdict, variable string, lines [2]int, locks ...string) Race {
+	x := Race{ID: id, Verdict: v, Count: 1, Location: Location{Kind: "global", Symbol: variable, Variable: variable}}
+	for k := range x.Accesses {
+		x.Accesses[k] = Access{Op: "update", File: "a.c", Line: lines[k]}
+		if k < len(locks) && locks[k] != "" {
+			x.Accesses[k].Locks = []string{locks[k]}
+		}
+	}
+	return x
+}
+
+func TestRacesAreGroupedByCause(t *testing.T) {
+	r := &Report{Races: []Race{
+		race("a", Benign, "sum", [2]int{1, 2}, "lock"),      // the lock is missing on line 2
+		race("b", Harmful, "sum", [2]int{2, 2}),             // here, too
+		race("c", Harmful, "sum", [2]int{8, 9}, "", "mine"), // another is missing
+		race("d", Unknown, "left", [2]int{4, 4}),
+		race("e", Unknown, "right", [2]int{4, 4}), // the same lines
+		race("f", Synchronisation, "sum", [2]int{1, 3}, "lock"),
+		race("g", Harmful, "alone", [2]int{7, 7}),
+		race("h", Harmful, "sum", [2]int{2, 5}, "lock"),
+	}}
+	r.Races[7].Suppressed = "known"
+	r.Sort()
+	var got []string
+	for _, c := range r.Causes {
+		got = append(got, strings.Join(c.Races, "+")+" "+string(c.Verdict)+" "+c.Lock)
+	}
+	want := "b+a harmful lock; c harmful mine; g harmful ; d+e unknown ; f synchronisation lock"
+	if s := strings.Join(got, "; "); s != want {
+		t.Errorf("%s\nwant %s", s, want)
+	}
+	var order string
+	for i := range r.Races {
+		order += r.Races[i].ID
+	}
+	if order != "bacgdefh" {
+		t.Errorf("order %s", order)
+	}
+	var b bytes.Buffer
+	r.Summarise()
+	if err := WriteTable(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3 harmful races, 2 more that may be", "cause: sum is accessed with lock held and without", "also benign: sum, update a.c:1 and update a.c:2; id a"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

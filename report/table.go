@@ -16,13 +16,19 @@ import (
 func WriteTable(w io.Writer, r *Report) error {
 	p := &printer{w: w}
 	if len(r.Races) > 0 {
-		p.f("%s\n\n", headline(&r.Summary))
+		p.f("%s\n\n", headline(r))
 		p.overview(r)
 	}
+	n := 0
 	for i := range r.Races {
 		x := &r.Races[i]
+		first, others := r.lead(i)
+		if !first {
+			continue
+		}
+		n++
 		if x.Suppressed == "" && x.Verdict != Synchronisation {
-			p.race(i+1, x, r.Summary.Runs)
+			p.race(n, x, r, others)
 		}
 	}
 	p.asked(r)
@@ -41,18 +47,36 @@ func WriteTable(w io.Writer, r *Report) error {
 }
 
 // headline says in a few words what a report with races comes to.
-func headline(s *Summary) string {
+func headline(r *Report) string {
+	s := &r.Summary
 	switch {
 	case s.Harmful > 0 && s.Unknown > 0:
-		return fmt.Sprintf("%s, %d more that may be", count(s.Harmful, "harmful race"), s.Unknown)
+		return fmt.Sprintf("%s%s, %d more that may be", count(s.Harmful, "harmful race"), r.of(Harmful, s.Harmful), s.Unknown)
 	case s.Harmful > 0:
-		return count(s.Harmful, "harmful race")
+		return count(s.Harmful, "harmful race") + r.of(Harmful, s.Harmful)
 	case s.Unknown > 0:
 		return fmt.Sprintf("no race known to be harmful, %d that may be", s.Unknown)
 	case s.Benign > 0:
 		return fmt.Sprintf("no harmful race; %s", count(s.Benign, "benign one"))
 	}
 	return "no race"
+}
+
+// of says how many causes the n races with a verdict have, if they are fewer.
+func (r *Report) of(v Verdict, n int) string {
+	causes := map[string]bool{}
+	for i := range r.Races {
+		if x := &r.Races[i]; x.Verdict == v && x.Suppressed == "" {
+			causes[x.Cause] = true
+		}
+	}
+	switch len(causes) {
+	case n, 0:
+		return ""
+	case 1:
+		return " of one cause"
+	}
+	return fmt.Sprintf(" of %d causes", len(causes))
 }
 
 type printer struct {
@@ -65,6 +89,9 @@ func (p *printer) f(format string, args ...any) {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
+
+// maxMembers bounds the races of one cause that are listed beside the first.
+const maxMembers = 4
 
 func (p *printer) overview(r *Report) {
 	t := tablewriter.NewTable(p.w,
@@ -82,8 +109,20 @@ func (p *printer) overview(r *Report) {
 		head = append(head, "runs")
 	}
 	t.Header(head)
+	n, left := 0, 0
 	for i := range r.Races {
 		x := &r.Races[i]
+		first, others := r.lead(i)
+		number := ""
+		if first {
+			n++
+			number, left = fmt.Sprint(n), maxMembers
+		} else if left--; left < 0 {
+			if left == -1 {
+				t.Append([]string{"", fmt.Sprintf("… %d more", len(others)-maxMembers)})
+			}
+			continue
+		}
 		v := string(x.Verdict)
 		switch {
 		case x.Suppressed != "":
@@ -91,7 +130,7 @@ func (p *printer) overview(r *Report) {
 		case x.Verdict == Harmful:
 			v = "HARMFUL"
 		}
-		row := []string{fmt.Sprint(i + 1), v, short(x.Location.Name(), 32), x.Accesses[0].short(), x.Accesses[1].short(), short(x.effect(), 44)}
+		row := []string{number, v, short(x.Location.Name(), 32), x.Accesses[0].short(), x.Accesses[1].short(), short(x.effect(), 44)}
 		if r.Summary.Runs > 1 {
 			row = append(row, fmt.Sprintf("%d of %d", x.Seen, r.Summary.Runs))
 		}
@@ -175,7 +214,8 @@ func (a *Access) short() string {
 	return a.Op + " " + f.Place()
 }
 
-func (p *printer) race(n int, x *Race, runs int) {
+func (p *printer) race(n int, x *Race, r *Report, others []int) {
+	runs := r.Summary.Runs
 	l := &x.Location
 	p.f("[%d] %s", n, strings.ToUpper(string(x.Verdict)))
 	if x.Confidence > 0 {
@@ -187,6 +227,9 @@ func (p *printer) race(n int, x *Race, runs int) {
 	}
 	p.f(", %s, %s\n", l.Kind, count(l.Size, "byte"))
 	p.f("    why: %s\n", x.Reason)
+	if c := r.cause(x); c != nil && c.What != "" {
+		p.f("    cause: %s\n", c.What)
+	}
 	if x.Predicted {
 		p.f("    when: not in this run, in which the critical sections came in an order that kept the two apart\n")
 	}
@@ -205,11 +248,24 @@ func (p *printer) race(n int, x *Race, runs int) {
 		p.f("    checker %s, in %s: %s\n", c.Change, count(c.Runs, "execution"), c.What)
 	}
 	p.experiments(x)
+	p.members(x, r, others)
 	p.f("    id %s, %s", x.ID, count(x.Count, "conflict"))
 	if runs > 1 {
 		p.f(" in %d of %d runs", x.Seen, runs)
 	}
 	p.f("\n\n")
+}
+
+// members lists the other races with the cause of x.
+func (p *printer) members(x *Race, r *Report, others []int) {
+	for n, i := range others {
+		if n == 2*maxMembers {
+			p.f("    … %s\n", count(len(others)-n, "more race"))
+			break
+		}
+		y := &r.Races[i]
+		p.f("    also %s: %s, %s and %s; id %s, %s\n", y.Verdict, y.Location.Name(), y.Accesses[0].short(), y.Accesses[1].short(), y.ID, count(y.Count, "conflict"))
+	}
 }
 
 func (p *printer) access(a *Access) {
@@ -224,6 +280,9 @@ func (p *printer) access(a *Access) {
 	p.f("%s in %s, %s", a.Op, a.Function, a.Place())
 	if a.Value != "" {
 		p.f(", value %s", a.Value)
+	}
+	if len(a.Locks) > 0 {
+		p.f(", holding %s", strings.Join(a.Locks, ", "))
 	}
 	p.f(", position %s\n", a.Position)
 	if a.Code != "" {

@@ -55,6 +55,9 @@ func TestReportFieldsAreDocumented(t *testing.T) {
 func fields(t reflect.Type, path string, f func(path string, optional bool)) {
 	for i := range t.NumField() {
 		name, opt, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		p, e := path+name, t.Field(i).Type
 		if k := e.Kind(); k == reflect.Slice || k == reflect.Array {
 			p, e = p+"[]", e.Elem()

@@ -19,14 +19,24 @@ type (
 	jsonReport struct {
 		Schema   string        `json:"schema"`
 		Races    []jsonRace    `json:"races"`
+		Causes   []jsonCause   `json:"causes"`
 		Findings []jsonFinding `json:"findings"`
 		Summary  jsonSummary   `json:"summary"`
 		Notes    []string      `json:"notes,omitempty"`
 		// Experiments that the user asked for and that belong to no race.
 		Experiments []jsonExperiment `json:"experiments,omitempty"`
 	}
+	jsonCause struct {
+		ID      string   `json:"id"`
+		Verdict string   `json:"verdict"`
+		What    string   `json:"what,omitempty"`
+		Lock    string   `json:"lock,omitempty"`
+		Races   []string `json:"races"`
+		Count   int      `json:"count"`
+	}
 	jsonRace struct {
 		ID         string       `json:"id"`
+		Cause      string       `json:"cause,omitempty"`
 		Verdict    string       `json:"verdict"`
 		Confidence float64      `json:"confidence"`
 		Reason     string       `json:"reason"`
@@ -72,6 +82,7 @@ type (
 		File       string      `json:"file"`
 		Line       int         `json:"line"`
 		Value      string      `json:"value"`
+		Locks      []string    `json:"locks,omitempty"`
 		Stack      []jsonFrame `json:"stack"`
 		Code       string      `json:"code,omitempty"`
 		Moved      int         `json:"moved,omitempty"`
@@ -185,6 +196,9 @@ func checkReport(b []byte) error {
 	if err := checkExperiments(r.Experiments); err != nil {
 		return err
 	}
+	if err := checkCauses(&r); err != nil {
+		return err
+	}
 	count := map[string]int{}
 	for i, x := range r.Races {
 		if x.Suppressed == "" {
@@ -209,6 +223,25 @@ func checkReport(b []byte) error {
 	}
 	if s.Gate != "pass" && s.Gate != "fail" || s.Instructions == 0 || s.Threads == 0 {
 		return fmt.Errorf("summary %+v", s)
+	}
+	return nil
+}
+
+// checkCauses says whether every race that counts has one cause, which knows it.
+func checkCauses(r *jsonReport) error {
+	of := map[string]string{}
+	for _, c := range r.Causes {
+		if c.ID == "" || len(c.Races) == 0 || !slices.Contains(verdicts, c.Verdict) {
+			return fmt.Errorf("cause %+v", c)
+		}
+		for _, id := range c.Races {
+			of[id] = c.ID
+		}
+	}
+	for _, x := range r.Races {
+		if (x.Suppressed == "") != (x.Cause != "") || of[x.ID] != x.Cause {
+			return fmt.Errorf("race %s has cause %q, listed under %q", x.ID, x.Cause, of[x.ID])
+		}
 	}
 	return nil
 }
