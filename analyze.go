@@ -72,7 +72,13 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 			return nil, err
 		}
 		if round == 1 {
-			a.rep.Findings = checkers.Run(a.facts(), o.Rules)
+			f := a.facts()
+			a.rep.Findings = checkers.Run(f, o.Rules)
+			own, err := checkers.Queries(f, o.Rules)
+			if err != nil {
+				return nil, err
+			}
+			a.rep.Findings = append(a.rep.Findings, own...)
 		}
 		if o.CheckersOnly {
 			break

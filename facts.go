@@ -33,6 +33,7 @@ func (a *analysis) facts() *checkers.Facts {
 	f.Beyond = a.beyond(h.Beyond)
 	f.Frees = a.badFrees(h.Frees)
 	a.conduct(f)
+	a.queried(f)
 	if h.Skipped > 0 {
 		a.note("%d heap blocks weren't watched for reads of unwritten bytes, to save time", h.Skipped)
 	}

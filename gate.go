@@ -10,8 +10,8 @@ import (
 	"github.com/racesim/racesim/report"
 )
 
-// FailOn lists what a gate can fail on, strictest first: any race or finding;
-// suspected, that is harmful or unknown races and findings of severity error;
+// FailOn lists what a gate can fail on, strictest first: any race or finding
+// that is more than a note; suspected, that is harmful or unknown races and findings of severity error;
 // harmful races only; none.
 var FailOn = []string{"any", "suspected", "harmful", "none"}
 
@@ -56,7 +56,7 @@ func GateSure(r *report.Report, rules *checkers.Rules, failOn string, confidence
 		case f.Fail != nil:
 			failed = failed || *f.Fail
 		default:
-			failed = failed || failOn == "any" || failOn == "suspected" && f.Severity == "error"
+			failed = failed || failOn == "any" && f.Severity != "note" || failOn == "suspected" && f.Severity == "error"
 		}
 	}
 	r.Summary.Gate = "pass"

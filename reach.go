@@ -23,7 +23,7 @@ func (a *analysis) lost() []checkers.Block {
 		reachable bool
 	}
 	// To say where costs a replay; nobody may ask about blocks in use.
-	wanted := a.o.Rules.Setting("leak").Options["reachable"] != 0
+	wanted := a.o.Rules.Setting("leak").Options["reachable"] != 0 || a.o.Rules.Wants("blocks")
 	index := map[key]int{}
 	var out []checkers.Block
 	slot := func(b *detect.Block, reachable bool) *checkers.Block {

@@ -41,6 +41,14 @@ type Facts struct {
 	Forgotten []OpenFile
 	Closed    []FileMisuse
 
+	// Pairs, Threads, Open and Calls are what queries look at, beside Lost, each
+	// only if a query does (Rules.Wants): pairs of locks, threads created,
+	// descriptors open at the end, calls.
+	Pairs   []LockEdge
+	Threads []Thread
+	Open    []OpenFile
+	Calls   []Call
+
 	// Falsely lists lines that came so often to each of several threads, which
 	// made so many accesses each, to different bytes. nil: nobody knows.
 	Falsely func(transfers, uses int) []SharedLine
@@ -133,6 +141,17 @@ type Thread struct {
 	ID, Parent uint32
 	Position   string // of the creation
 	Created    []report.Frame
+
+	Joined, Detached, Ended bool
+}
+
+// A Call is a call path on which the program's own code calls a function.
+type Call struct {
+	Callee  string
+	Library bool // it is a run-time's
+	Handler bool // a signal handler is under way
+	Thread  uint32
+	Stack   []report.Frame // of the caller
 }
 
 // An UnsafeCall is a call by a signal handler.

@@ -3,10 +3,14 @@ package checkers
 import (
 	"fmt"
 	"os"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
 	"gopkg.in/yaml.v3"
 
@@ -23,6 +27,7 @@ var Severities = []string{"error", "warning", "note", "off"}
 type Rules struct {
 	Path     string
 	checkers map[string]Setting
+	queries  []query
 	rules    []rule
 	suppress []rule
 }
@@ -94,7 +99,7 @@ func (p *parser) fields(n *yaml.Node, what string, known []string, f func(key st
 		k := n.Content[i]
 		switch {
 		case known != nil && !slices.Contains(known, k.Value):
-			p.fail(k, "unknown key %q in %s; known are %s", k.Value, what, strings.Join(known, ", "))
+			p.fail(k, "unknown key %q in %s; %s", k.Value, what, meant(k.Value, known))
 			return
 		case seen[k.Value]:
 			p.fail(k, "key %q twice in %s", k.Value, what)
@@ -114,14 +119,14 @@ func (p *parser) text(n *yaml.Node, what string) string {
 
 func (p *parser) severity(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode || !slices.Contains(Severities, n.Value) {
-		p.fail(n, "severity %q; use %s", n.Value, strings.Join(Severities, ", "))
+		p.fail(n, "severity %q; %s", n.Value, meant(n.Value, Severities))
 	}
 	return n.Value
 }
 
 func (p *parser) file(n *yaml.Node) {
 	version := false
-	p.fields(n, "the rules file", []string{"version", "checkers", "rules", "suppress"}, func(key string, v *yaml.Node) {
+	p.fields(n, "the rules file", []string{"version", "checkers", "queries", "rules", "suppress"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "version":
 			version = true
@@ -130,6 +135,8 @@ func (p *parser) file(n *yaml.Node) {
 			}
 		case "checkers":
 			p.settings(v)
+		case "queries":
+			p.queries(v)
 		case "rules":
 			p.rules.rules = p.list(v, "a rule", []string{"id", "description", "when", "severity", "fail"})
 		case "suppress":
@@ -148,7 +155,7 @@ func (p *parser) settings(n *yaml.Node) {
 	p.fields(n, "checkers", nil, func(id string, v *yaml.Node) {
 		c := ByID(id)
 		if c == nil {
-			p.fail(v, "unknown checker %q; known are %s", id, strings.Join(IDs(), ", "))
+			p.fail(v, "unknown checker %q; %s", id, meant(id, IDs()))
 			return
 		}
 		var s Setting
@@ -175,7 +182,7 @@ func (p *parser) list(n *yaml.Node, what string, known []string) []rule {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		p.fail(n, "must be a list")
+		p.fail(n, "must be a list, each with the keys %s", strings.Join(known, ", "))
 		return nil
 	}
 	var out []rule
@@ -219,13 +226,154 @@ func (p *parser) list(n *yaml.Node, what string, known []string) []rule {
 	return out
 }
 
-func (p *parser) condition(n *yaml.Node) *vm.Program {
-	prog, err := compile(p.text(n, "when"))
-	if err != nil {
-		msg, _, _ := strings.Cut(err.Error(), "\n")
-		p.fail(n, "condition %q: %s; the fields are %s", n.Value, msg, strings.Join(FieldNames(), ", "))
+// queries reads checkers of the user's own.
+func (p *parser) queries(n *yaml.Node) {
+	if n.Tag == "!!null" {
+		return
 	}
-	return prog
+	if n.Kind != yaml.SequenceNode {
+		p.fail(n, "queries must be a list")
+		return
+	}
+	seen := map[string]bool{}
+	for _, item := range n.Content {
+		q := query{severity: "warning", line: item.Line}
+		var when, message *yaml.Node
+		p.fields(item, "a query", []string{"id", "title", "text", "over", "when", "message", "severity"}, func(key string, v *yaml.Node) {
+			switch key {
+			case "id":
+				q.id = p.text(v, "id")
+				switch {
+				case ByID(q.id) != nil:
+					p.fail(v, "id %q is that of a built-in checker", q.id)
+				case seen[q.id]:
+					p.fail(v, "id %q twice", q.id)
+				}
+				seen[q.id] = true
+			case "title":
+				q.title = p.text(v, "title")
+			case "text":
+				q.text = p.text(v, "text")
+			case "over":
+				if q.kind = kindByName(v.Value); q.kind == nil {
+					p.fail(v, "unknown kind %q; %s", v.Value, meant(v.Value, kindNames()))
+				}
+			case "when":
+				when = v
+			case "message":
+				message = v
+			case "severity":
+				q.severity = p.severity(v)
+			}
+		})
+		switch {
+		case p.err != nil:
+			return
+		case q.id == "":
+			p.fail(item, "a query needs an id")
+		case q.title == "":
+			p.fail(item, "a query needs a title")
+		case q.kind == nil:
+			p.fail(item, "a query needs to say what it looks at (over): %s", strings.Join(kindNames(), ", "))
+		case when == nil:
+			p.fail(item, "a query needs a condition (when)")
+		default:
+			q.when = p.expression(when, "condition", q.kind.env(), q.kind.fieldNames(), nil, expr.AsBool())
+			if message != nil {
+				q.message = p.expression(message, "message", q.kind.env(), q.kind.fieldNames(), nil, expr.AsKind(reflect.String))
+			}
+		}
+		p.rules.queries = append(p.rules.queries, q)
+	}
+}
+
+// condition compiles a condition over races and findings.
+func (p *parser) condition(n *yaml.Node) *vm.Program {
+	return p.expression(n, "condition", emptyEnv(), FieldNames(), fieldValues(), expr.AsBool())
+}
+
+// Where the expression library says that it found what is wrong, and what.
+var (
+	exprPlace   = regexp.MustCompile(` \((\d+):(\d+)\)$`)
+	exprUnknown = regexp.MustCompile(`^unknown name (\S+)`)
+)
+
+// expression compiles an expression over the given fields. Constants that a
+// field is compared with must be among its values.
+func (p *parser) expression(n *yaml.Node, what string, env map[string]any, names []string, values map[string][]string, as expr.Option) *vm.Program {
+	text := p.text(n, what)
+	if p.err != nil {
+		return nil
+	}
+	check := &constants{values: values}
+	prog, err := expr.Compile(text, expr.Env(env), as, expr.Patch(check))
+	if err == nil && check.wrong == "" {
+		return prog
+	}
+	at := *n
+	msg := check.wrong
+	if err != nil {
+		msg = firstLine(err)
+		if m := exprPlace.FindStringSubmatch(msg); m != nil {
+			msg = strings.TrimSuffix(msg, m[0])
+			if line, _ := strconv.Atoi(m[1]); n.Style&yaml.LiteralStyle != 0 {
+				at.Line += line // the text begins on the line after the mark
+			}
+		}
+		if m := exprUnknown.FindStringSubmatch(msg); m != nil {
+			msg += "; " + meant(m[1], names)
+		}
+	}
+	shown := strings.Join(strings.Fields(text), " ")
+	if len(shown) > 80 {
+		shown = shown[:80] + "…"
+	}
+	p.fail(&at, "%s %q: %s", what, shown, msg)
+	return nil
+}
+
+// constants looks for comparisons of a field with a text that it never is.
+type constants struct {
+	values map[string][]string
+	wrong  string
+}
+
+// Visit serves ast.Visitor.
+func (c *constants) Visit(node *ast.Node) {
+	b, ok := (*node).(*ast.BinaryNode)
+	if !ok || c.wrong != "" {
+		return
+	}
+	switch b.Operator {
+	case "==", "!=":
+		c.compare(b.Left, b.Right)
+		c.compare(b.Right, b.Left)
+	case "in":
+		c.compare(b.Left, b.Right)
+		c.compare(b.Right, b.Left) // a constant in a list that is a field
+	}
+}
+
+func (c *constants) compare(field, with ast.Node) {
+	id, ok := field.(*ast.IdentifierNode)
+	if !ok || c.values[id.Value] == nil {
+		return
+	}
+	say := func(v string) {
+		if !slices.Contains(c.values[id.Value], v) && c.wrong == "" {
+			c.wrong = fmt.Sprintf("%s is never %q; %s", id.Value, v, meant(v, c.values[id.Value]))
+		}
+	}
+	switch x := with.(type) {
+	case *ast.StringNode:
+		say(x.Value)
+	case *ast.ArrayNode:
+		for _, e := range x.Nodes {
+			if t, ok := e.(*ast.StringNode); ok {
+				say(t.Value)
+			}
+		}
+	}
 }
 
 func compile(cond string) (*vm.Program, error) {
@@ -302,8 +450,7 @@ func (r *Rules) apply(env map[string]any, severity *string, fail **bool, suppres
 func (q *rule) matches(path string, env map[string]any) (bool, error) {
 	v, err := expr.Run(q.when, env)
 	if err != nil {
-		msg, _, _ := strings.Cut(err.Error(), "\n")
-		return false, fmt.Errorf("%s:%d: condition: %s", path, q.line, msg)
+		return false, fmt.Errorf("%s:%d: condition: %s", path, q.line, firstLine(err))
 	}
 	return v.(bool), nil
 }

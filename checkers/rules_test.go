@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -112,6 +113,128 @@ func TestLockOrderCycle(t *testing.T) {
 	} {
 		if got := len(lockOrder.run(&Facts{Locks: c.edges}, map[string]int64{"length": 4})); got != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestBadRules compares what is said of mistakes with testdata/bad.txt.
+func TestBadRules(t *testing.T) {
+	b, err := os.ReadFile("testdata/bad.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, file strings.Builder
+	for _, l := range strings.SplitAfter(string(b), "\n") {
+		switch {
+		case strings.HasPrefix(l, "#"):
+			out.WriteString(l)
+		case strings.HasPrefix(l, ">"):
+			_, err := ParseRules("r.yaml", []byte(file.String()))
+			if err == nil {
+				t.Errorf("no error:\n%s", file.String())
+			} else if got := "> " + err.Error() + "\n"; got != l {
+				if !*update {
+					t.Errorf("%s\ngot  %swant %s", file.String(), got, l)
+				}
+				out.WriteString(got)
+			} else {
+				out.WriteString(l)
+			}
+			file.Reset()
+		default:
+			out.WriteString(l)
+			file.WriteString(l)
+		}
+	}
+	if *update {
+		if err := os.WriteFile("testdata/bad.txt", []byte(out.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestGoodConditions(t *testing.T) {
+	race := report.Race{Verdict: report.Harmful, Confidence: 0.9, Count: 3, Seen: 2, Predicted: true, Location: report.Location{Kind: "heap", Symbol: "q.c:12", Size: 8},
+		Accesses: [2]report.Access{{Op: "read", Atomic: true, Stack: []report.Frame{{Function: "get", File: "/src/q.c", Line: 12, Module: "/bin/app"}}}, {Op: "write"}},
+		Checkers: []report.CheckerChange{{Change: "+double-free"}}}
+	for _, c := range []struct {
+		when string
+		want bool
+	}{
+		{`verdict == "harmful"`, true},
+		{`verdict in ["benign", "unknown"]`, false},
+		{`confidence >= 0.9 && count > 2`, true},
+		{`"q.c" in files and "get" in functions`, true},
+		{`"q.c:12" in lines`, true},
+		{`any(modules, # startsWith "app")`, true},
+		{`symbol matches "^q\\.c:[0-9]+$"`, true},
+		{`"+double-free" in changed`, true},
+		{`predicted && seen == 2`, true},
+		{`not atomic`, false},
+		{`what == "finding"`, false},
+		{`checker == ""`, true},
+		{`len(ops) == 2 && ops[0] == "read"`, true},
+	} {
+		r, err := ParseRules("r.yaml", []byte("version: 1\nrules:\n  - id: a\n    when: |\n      "+c.when+"\n    fail: true\n"))
+		if err != nil {
+			t.Errorf("%s: %v", c.when, err)
+			continue
+		}
+		rep := &report.Report{Races: []report.Race{race}}
+		if err := r.Apply(rep); err != nil {
+			t.Errorf("%s: %v", c.when, err)
+		} else if got := rep.Races[0].Fail != nil; got != c.want {
+			t.Errorf("%s: %v", c.when, got)
+		}
+	}
+}
+
+func TestQueries(t *testing.T) {
+	at := func(fn string, line int) []report.Frame {
+		return []report.Frame{{Function: fn, File: "/src/a.c", Line: line}}
+	}
+	f := &Facts{
+		Lost:    []Block{{Size: 4096, Count: 2, Reachable: true, AllocatedAt: at("cache", 3)}, {Size: 8, Count: 1, AllocatedAt: at("main", 4)}},
+		Pairs:   []LockEdge{{FromName: "log.m", ToName: "db.m", ToStack: at("save", 9), FromStack: at("log", 8)}},
+		Threads: []Thread{{ID: 2, Detached: true, Created: at("start", 5)}},
+		Open:    []OpenFile{{FD: 5, Call: "socket", Opened: at("dial", 6)}},
+		Calls:   []Call{{Callee: "gets", Library: true, Stack: at("ask", 7)}, {Callee: "gets", Library: true, Stack: at("ask", 7)}},
+	}
+	for _, c := range []struct{ over, when, message, want string }{
+		{"blocks", `bytes > 1000 && "a.c" in files`, `"cache of " + string(bytes)`, "cache of 4096"},
+		{"blocks", `not reachable`, ``, "title"},
+		{"locks", `held == "log.m" && taken == "db.m" && "log" in holders`, `held + " before " + taken`, "log.m before db.m"},
+		{"threads", `detached and function == "start"`, ``, "title"},
+		{"descriptors", `call == "socket" && fd > 2`, ``, "title"},
+		{"calls", `callee == "gets" && library && not handler`, `"calls " + callee`, "calls gets"},
+		{"calls", `callee == "puts"`, ``, ""},
+	} {
+		text := "version: 1\nqueries:\n  - id: mine\n    title: title\n    over: " + c.over + "\n    severity: error\n    when: |\n      " + c.when + "\n"
+		if c.message != "" {
+			text += "    message: |\n      " + c.message + "\n"
+		}
+		r, err := ParseRules("r.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", c.when, err)
+			continue
+		}
+		if !r.Wants(c.over) {
+			t.Errorf("%s isn't wanted", c.over)
+		}
+		fs, err := Queries(f, r)
+		if err != nil {
+			t.Errorf("%s: %v", c.when, err)
+			continue
+		}
+		var got []string
+		for _, x := range fs {
+			if x.Checker != "mine" || x.Severity != "error" || len(x.Stack) == 0 {
+				t.Errorf("%s: %+v", c.when, x)
+			}
+			got = append(got, x.Message)
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s: %q, want %q", c.when, got, c.want)
 		}
 	}
 }

@@ -13,18 +13,36 @@ func explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "explain",
 		Usage:       "say what a checker looks for",
-		UsageText:   "racesim explain [ID]",
+		UsageText:   "racesim explain [--rules FILE] [ID]",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "rules", Usage: "a rules.yaml `FILE`, whose own checkers are known, too"}},
 		Description: "Without ID, lists the checkers.\n\nExample:\n   racesim explain use-after-free",
 		Action: func(c *cli.Context) error {
 			w := c.App.Writer
 			if c.NArg() > 1 {
 				return fail(exitUse, "explain: one checker at a time, %d given", c.NArg())
 			}
+			var own []checkers.Defined
+			if p := c.String("rules"); p != "" {
+				r, err := checkers.LoadRules(p)
+				if err != nil {
+					return fail(exitUse, "explain: %v", err)
+				}
+				own = r.Defined()
+			}
 			if c.NArg() == 0 {
+				for _, k := range own {
+					fmt.Fprintf(w, "%-20s %-8s %s\n", k.ID, k.Severity, k.Title)
+				}
 				for _, k := range checkers.All {
 					fmt.Fprintf(w, "%-20s %-8s %s\n", k.ID, k.Severity, k.Title)
 				}
 				return nil
+			}
+			for _, k := range own {
+				if k.ID == c.Args().First() {
+					fmt.Fprintf(w, "%s (%s): %s\n\n%s\n\nA query over %s, see docs/rules.md.\n", k.ID, k.Severity, k.Title, wrap(k.Text, 100), k.Over)
+					return nil
+				}
 			}
 			k := checkers.ByID(c.Args().First())
 			if k == nil {

@@ -20,13 +20,16 @@ import (
 var formats = []string{"table", "json", "sarif", "html"}
 
 // write writes a report in one of them.
-func write(w io.Writer, format string, r *report.Report) error {
+func write(w io.Writer, format string, r *report.Report, own *checkers.Rules) error {
 	switch format {
 	case "json":
 		return report.WriteJSON(w, r)
 	case "sarif":
 		var rules []report.Rule
 		for _, c := range checkers.All {
+			rules = append(rules, report.Rule{ID: c.ID, Title: c.Title, Text: c.Text})
+		}
+		for _, c := range own.Defined() {
 			rules = append(rules, report.Rule{ID: c.ID, Title: c.Title, Text: c.Text})
 		}
 		return report.WriteSARIF(w, r, rules)
@@ -105,7 +108,7 @@ func (g *gate) print(c *cli.Context, r *report.Report, loads []racesim.Load, rec
 		r.Notes = append(r.Notes, fmt.Sprintf("--load %s:%d was not tried: no load that could be experimented with is on that line", l.File, l.Line))
 	}
 	var b bytes.Buffer
-	if err := write(&b, g.format, r); err != nil {
+	if err := write(&b, g.format, r, g.rules); err != nil {
 		return false, fail(exitInternal, "%s: %v", c.Command.Name, err)
 	}
 	if g.out != "" {
