@@ -142,6 +142,10 @@ func (t *Tree) placeOfEntry(e edge, f *Func) (Place, AllocRole) {
 		return Place{Category: r.Category, Runtime: &r}, r.Alloc
 	}
 	p := t.Place(e.parent, emulate.Addr(e.site))
+	if n := t.node(e.parent); n.fn != nil && n.fn.PLT && n.fn.Contains(emulate.Addr(e.site)) {
+		// The function behind the stub jumped to this one.
+		p = n.place
+	}
 	if p.Category == 0 {
 		return Place{Category: r.Category, Runtime: &r, User: p.User, UserPC: emulate.Addr(e.site)}, r.Alloc
 	}

@@ -163,14 +163,20 @@ var runtimePrefixes = []prefixRow{
 }
 
 // cxxMemoryPrefixes begin the symbols of libstdc++ that work on objects of the
-// user: strings and the nodes of containers.
+// user: strings, streams and the nodes of containers.
 var cxxMemoryPrefixes = []string{
 	"_ZNSs", "_ZNKSs", "_ZNSbI", "_ZNKSbI", // the old std::string
 	"_ZNSt7__cxx1112basic_string", "_ZNKSt7__cxx1112basic_string",
 	"_ZSt18_Rb_tree_increment", "_ZSt18_Rb_tree_decrement", "_ZSt29_Rb_tree_insert_and_rebalance",
 	"_ZSt28_Rb_tree_rebalance_for_erase", "_ZSt20_Rb_tree_black_count", "_ZSt20_Rb_tree_rotate",
+	// Streams, which are the user's unless they are std::cout and its like.
+	"_ZNSo", "_ZNKSo", "_ZNSi", "_ZNKSi", "_ZNSd", "_ZStlsI", "_ZStrsI", "_ZSt16__ostream_insert", "_ZSt17__istream_extract", "_ZSt4endlI", "_ZSt4endsI", "_ZSt5flushI", "_ZSt2wsI", "_ZSt7getlineI",
+	"_ZNSt13basic_ostream", "_ZNSt13basic_istream", "_ZNSt14basic_iostream", "_ZNSt15basic_streambuf", "_ZNSt9basic_ios", "_ZNKSt9basic_ios", "_ZNSt8ios_base", "_ZNKSt8ios_base",
+	"_ZNSt7__cxx1115basic_stringbuf", "_ZNKSt7__cxx1115basic_stringbuf", "_ZNSt7__cxx1118basic_stringstream", "_ZNKSt7__cxx1118basic_stringstream",
+	"_ZNSt7__cxx1119basic_ostringstream", "_ZNKSt7__cxx1119basic_ostringstream", "_ZNSt7__cxx1119basic_istringstream", "_ZNKSt7__cxx1119basic_istringstream",
+	"_ZNSt13basic_filebuf", "_ZNKSt13basic_filebuf", "_ZNSt13basic_fstream", "_ZNSt14basic_ofstream", "_ZNSt14basic_ifstream", "_ZNKSt14basic_ofstream", "_ZNKSt14basic_ifstream", "_ZNKSt13basic_fstream",
 	"_ZSt11_Hash_bytes", "_ZSt15_Fnv_hash_bytes", "_ZNSt8__detail15_List_node_base", "_ZNSt8__detail17_List_node_header",
-	"_ZNSt15_List_node_base", "_ZStplI", "_ZStlsI", "_ZStrsI",
+	"_ZNSt15_List_node_base", "_ZStplI",
 	"_ZNKSt8__detail20_Prime_rehash_policy",
 }
 

@@ -69,7 +69,7 @@ func TestRuntimeFunctionsAreClassified(t *testing.T) {
 		"_ZNSt18condition_variable10notify_oneEv": SyncAPI, "__cxa_guard_acquire": SyncAPI,
 		"GOMP_barrier": SyncAPI, "GOMP_parallel": SyncAPI, "GOMP_critical_start": SyncAPI, "omp_set_lock": SyncAPI,
 		"GOMP_loop_dynamic_next": Internal, "GOMP_single_start": Internal, "omp_get_thread_num": Internal,
-		"fopen": Internal, "rand": Internal, "strerror": Internal, "__cxa_throw": Internal, "_ZNSolsEi": Internal,
+		"fopen": Internal, "rand": Internal, "strerror": Internal, "__cxa_throw": Internal, "_ZNSolsEi": MemoryFn,
 		"strtok": Unsafe, "localtime": Unsafe, "setenv": Unsafe, "getenv": Unsafe, "readdir": Unsafe, "drand48": Unsafe,
 		"memcpy": MemoryFn, "strlen": MemoryFn, "qsort": MemoryFn, "printf": MemoryFn, "strtok_r": MemoryFn,
 		"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE9_M_appendEPKcm": MemoryFn,

@@ -53,6 +53,9 @@ type follower struct {
 	atomics  map[uint64]bool // by instruction; see atomic
 	blinds   map[uint64]bool // by instruction; see blind
 
+	condMoves map[uint64]int  // by instruction; see thrownAway
+	tables    map[uint64]bool // by address; see sameTable
+
 	gen   uint64 // of what was synchronised
 	table *lineTable
 
@@ -221,6 +224,9 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 		}
 		return v
 	}
+	if kind == x86.Read && f.thrownAway(c) {
+		return v
+	}
 	e := f.access(c, addr, size, races.Read, v)
 	if kind != x86.Update {
 		f.flush()
@@ -249,7 +255,7 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
 	s.use.note(m, true)
 	plain := !c.Atomic()
-	if f.nheld == 0 && plain && f.writtenBefore(s, m) {
+	if f.nheld == 0 && plain && (f.writtenBefore(s, m) || f.sameTable(addr, size, v)) {
 		return
 	}
 	e := f.access(c, addr, size, races.Write, v)

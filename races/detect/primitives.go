@@ -84,6 +84,9 @@ func (f *follower) usePrimitives(us []primitiveUse, node funcs.NodeID, c *x86.CP
 		return
 	}
 	n := f.p.Tree.Node(node)
+	for fn := f.p.Tree.Func(n.Parent); fn != nil && fn.PLT; fn = f.p.Tree.Func(n.Parent) {
+		n = f.p.Tree.Node(n.Parent)
+	}
 	if pl := f.p.Tree.Place(n.Parent, n.Site); pl.Category != 0 {
 		if pl.Category != funcs.SyncAPI || f.inOpenMP(n.Site) {
 			return // the run-time's own
