@@ -79,6 +79,7 @@ func (a *analysis) access(x *races.Access, life bool) report.Access {
 			r.CreatedBy, r.CreatedAt = uint32(o.Parent), a.ownFrames(o.Ctx, o.PC)
 		}
 	}
+	a.goroutine(&r, x)
 	if x.Kind != races.Free && !life {
 		r.Value = number(x.Value, x.Size)
 	}

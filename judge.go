@@ -109,7 +109,11 @@ func (a *analysis) capture(id emulate.ThreadID, p loadsub.Place) (*overlay.Secti
 	if err != nil {
 		return nil, err
 	}
-	return overlay.Capture(t.Snapshot(), p.Goal)
+	s, err := overlay.Capture(t.Snapshot(), p.Goal)
+	if err == nil {
+		err = a.stays(s)
+	}
+	return s, err
 }
 
 // quiet says which functions' own stores are no outputs.

@@ -16,8 +16,10 @@ const maxOthers = 16
 func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
 	rt := a.runtime()
-	return loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
+	world := loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
 		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
+	a.schedules(&world)
+	return world
 }
 
 // A runtimeData is what experiments need to know of the C library.
@@ -60,6 +62,8 @@ func (a *analysis) heapCall(target uint64) overlay.HeapCall {
 		return 0
 	}
 	switch r.Alloc {
+	case funcs.RoleGo:
+		return overlay.HeapGo
 	case funcs.RoleMalloc, funcs.RoleNew, funcs.RoleNewArray:
 		return overlay.HeapAlloc
 	case funcs.RoleCalloc:
@@ -281,7 +285,8 @@ func (a *analysis) code(pc uint64) []byte {
 // fatal are functions of the run-time that end the program because something is
 // wrong.
 var fatal = map[string]bool{"abort": true, "__assert_fail": true, "__stack_chk_fail": true, "__fortify_fail": true, "__libc_message": true,
-	"malloc_printerr": true, "__libc_fatal": true, "std::terminate": true, "__cxa_pure_virtual": true}
+	"malloc_printerr": true, "__libc_fatal": true, "std::terminate": true, "__cxa_pure_virtual": true,
+	"runtime.throw": true, "runtime.fatal": true, "runtime.fatalthrow": true, "runtime.fatalpanic": true}
 
 // fatal names such a function, by its entry.
 func (a *analysis) fatal(target uint64) string {

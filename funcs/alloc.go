@@ -67,6 +67,8 @@ func (t *Tracker) allocating(c *x86.CPU) {
 	switch role {
 	case RoleMalloc, RoleNew, RoleNewArray:
 		a.Size = di
+	case RoleGo:
+		a.Size, a.Zeroed = c.R[rAX], true
 	case RoleCalloc:
 		a.Size, a.Zeroed = di*si, true
 	case RoleRealloc:
@@ -141,7 +143,7 @@ func (t *Tree) JumpTargets(also func(*Func) bool) []emulate.Addr {
 	}
 	found := map[emulate.Addr]bool{}
 	for _, m := range t.ms.All() {
-		if m.obj == nil || m.Kind == ModLibc {
+		if m.obj == nil || m.Kind == ModLibc || m.isGo() {
 			continue // what it allocates and frees that way is its own
 		}
 		s := m.symbols()
@@ -171,6 +173,9 @@ func (t *Tree) JumpTargets(also func(*Func) bool) []emulate.Addr {
 	out := make([]emulate.Addr, 0, len(found))
 	for a := range found {
 		out = append(out, a)
+	}
+	if at := t.ResumePoint(); at != 0 {
+		out = append(out, at)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
 	return out

@@ -117,7 +117,7 @@ func (m *Module) funcOf(s *symtab, i int) *Func {
 		f.Name = Demangle(r.name)
 	}
 	f.Runtime = m.isRuntime(s, i, f)
-	f.Library = !f.Runtime && isStdName(f.Name)
+	f.Library = !f.Runtime && (isStdName(f.Name) || m.isGo() && isGoLibrary(f.Name))
 	if !s.funcs[i].CompareAndSwap(nil, f) {
 		return s.funcs[i].Load()
 	}

@@ -103,7 +103,7 @@ func (ms *Modules) makeFrames(pc emulate.Addr) []Frame {
 	for i := len(chain) - 1; i >= 0; i-- {
 		x := &s.inlines[chain[i]]
 		name := g.display(x.name)
-		out = append(out, Frame{Function: name, File: file, Line: line, Decl: x.name.line, Module: m.Path, Inlined: true, PC: pc, Offset: a, Runtime: base.Runtime, Library: isStdName(name)})
+		out = append(out, Frame{Function: name, File: file, Line: line, Decl: x.name.line, Module: m.Path, Inlined: true, PC: pc, Offset: a, Runtime: base.Runtime, Library: isStdName(name) || m.isGo() && isGoLibrary(name)})
 		file, line = g.fileName(u, x.callFile), x.callLine
 	}
 	if fn == nil || fn.Linkage == "" {

@@ -41,6 +41,7 @@ type Modules struct {
 	notes   []string
 	noted   map[string]bool
 
+	golang goRuntime
 	frames frameCache
 	host   hostNames
 }
@@ -136,6 +137,9 @@ type Module struct {
 	bias   uint64 // run-time address minus the file's
 	lo, hi uint64 // run-time addresses of the first and past the last byte
 	obj    *object
+
+	goOnce sync.Once
+	golang bool // see isGo
 
 	symOnce  sync.Once
 	syms     *symtab

@@ -111,6 +111,9 @@ func (f *Func) entryOr(pc emulate.Addr) emulate.Addr {
 // decisive says whether a run-time function makes its accesses its own even
 // when another run-time function called it.
 func decisive(f *Func, r Runtime) bool {
+	if r.Go {
+		return r.Category.Own()
+	}
 	return r.Category == Allocator || r.Category == SyncAPI && f.Module.Kind != ModOpenMP || f.Module.isLoader() || streamBuffers[r.Name]
 }
 

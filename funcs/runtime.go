@@ -68,12 +68,13 @@ const (
 	RolePosixMemalign           // (*block, alignment, size) -> 0
 	RoleNew                     // operator new(size): -> block, or an exception
 	RoleNewArray                // operator new[](size)
+	RoleGo                      // Go: (size in RAX) -> block in RAX
 	RoleFree                    // (block)
 	RoleDelete                  // operator delete(block)
 	RoleDeleteArray             // operator delete[](block)
 )
 
-var allocNames = [...]string{"none", "malloc", "calloc", "realloc", "reallocarray", "memalign", "posix_memalign", "new", "new[]", "free", "delete", "delete[]"}
+var allocNames = [...]string{"none", "malloc", "calloc", "realloc", "reallocarray", "memalign", "posix_memalign", "new", "new[]", "mallocgc", "free", "delete", "delete[]"}
 
 func (r AllocRole) String() string {
 	if int(r) < len(allocNames) {
@@ -90,6 +91,7 @@ type Runtime struct {
 	Name     string // the symbol that was recognised; module+offset if the code has none
 	Category Category
 	Alloc    AllocRole
+	Go       bool   // of a Go program
 	Note     string // for Unsafe: the glibc manual's safety annotation
 }
 
@@ -108,6 +110,9 @@ func (ms *Modules) Runtime(f *Func) (r Runtime, ok bool) {
 }
 
 func (ms *Modules) classify(f *Func) (r Runtime, ok bool) {
+	if f.Runtime && f.Module.isGo() {
+		return goRuntimeOf(f), true
+	}
 	if f.PLT {
 		// The stub stands for the function behind it.
 		if to := f.Module.ms.Exported(f.Linkage); to != nil {
@@ -227,6 +232,9 @@ func (m *Module) isRuntime(s *symtab, i int, f *Func) bool {
 		return true
 	}
 	r := &s.recs[i]
+	if m.isGo() && !r.plt {
+		return m.isGoRuntime(r.name, r.lo)
+	}
 	if r.plt {
 		// What is behind the stub matters.
 		if to := m.ms.Exported(r.name); to != nil {

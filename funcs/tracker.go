@@ -27,6 +27,9 @@ type Tracker struct {
 
 	watched  map[emulate.Addr]bool
 	instance InstanceSink
+
+	gor      *goStacks // nil: not a Go program
+	resumeAt uint64    // see goRuntime.resume; 0: none
 }
 
 // A shadow is one frame of the shadow stack.
@@ -45,6 +48,7 @@ const (
 	flagAlloc   frameFlags = 1 << iota // an allocator function
 	flagWatched                        // an instance that somebody asked for
 	flagSignal                         // a signal handler
+	flagMove                           // moves the stacks of goroutines
 )
 
 // A callCache maps recent calls to nodes, direct-mapped.
@@ -69,8 +73,12 @@ type InstanceSink interface {
 // NewTracker returns a tracker for a thread that hasn't started: Start must
 // come before anything else. sink may be nil.
 func NewTracker(tree *Tree, thread emulate.ThreadID, sink AllocSink) *Tracker {
-	return &Tracker{tree: tree, thread: thread, sink: sink, hook: -1,
+	t := &Tracker{tree: tree, thread: thread, sink: sink, hook: -1,
 		frames: []shadow{{sp: ^uint64(0)}}}
+	if at := tree.ResumePoint(); at != 0 {
+		t.gor, t.resumeAt = &goStacks{copier: uint64(tree.ms.goRun().copystack)}, uint64(at)
+	}
+	return t
 }
 
 // Start says where the thread begins, or where tracking begins if that is
@@ -114,6 +122,7 @@ func (t *Tracker) Clone() *Tracker {
 	c := *t
 	c.frames = append(make([]shadow, 0, len(t.frames)+16), t.frames...)
 	c.cache = nil
+	c.gor = t.gor.clone()
 	return &c
 }
 
@@ -135,7 +144,11 @@ func (t *Tracker) Watch(entries []emulate.Addr, sink InstanceSink) {
 func (t *Tracker) Call(c *x86.CPU, site, target, sp uint64) {
 	n := len(t.frames)
 	if t.frames[n-1].sp <= sp {
-		t.drop(c, sp+1, false)
+		if t.gor != nil {
+			t.dropGo(c, sp+1, false)
+		} else {
+			t.drop(c, sp+1, false)
+		}
 		n = len(t.frames)
 	}
 	parent := t.frames[n-1].node
@@ -172,6 +185,9 @@ func (t *Tracker) flags(id NodeID, target uint64) frameFlags {
 	if t.tree.node(id).role != NoAlloc {
 		f |= flagAlloc
 	}
+	if t.gor != nil && target == t.gor.copier {
+		f |= flagMove
+	}
 	if t.watched[emulate.Addr(target)] {
 		f |= flagWatched
 	} else if fn := t.tree.node(id).fn; len(t.watched) > 0 && fn != nil && fn.PLT {
@@ -196,6 +212,10 @@ func (t *Tracker) Ret(c *x86.CPU, site, target, sp uint64) {
 // oddRet handles returns from frames that somebody watches, from several
 // frames at once, and from none.
 func (t *Tracker) oddRet(c *x86.CPU, target, sp uint64) {
+	if t.gor != nil {
+		t.oddRetGo(c, target, sp)
+		return
+	}
 	n := len(t.frames) - 1
 	top := &t.frames[n]
 	if top.sp+8 == sp {
@@ -243,7 +263,10 @@ func (t *Tracker) drop(c *x86.CPU, sp uint64, exact bool) {
 func (t *Tracker) pop(c *x86.CPU, returned bool) {
 	n := len(t.frames) - 1
 	f := &t.frames[n]
-	if f.flags&(flagAlloc|flagWatched) != 0 {
+	if f.flags&(flagAlloc|flagWatched|flagMove) != 0 {
+		if f.flags&flagMove != 0 {
+			t.copied(c)
+		}
 		if t.hook == n {
 			t.hook = -1
 			if returned {
@@ -261,6 +284,9 @@ func (t *Tracker) pop(c *x86.CPU, returned bool) {
 func (t *Tracker) entered(c *x86.CPU) {
 	n := len(t.frames) - 1
 	f := &t.frames[n]
+	if f.flags&flagMove != 0 {
+		t.gor.moving = c.R[rAX]
+	}
 	if f.flags&flagAlloc != 0 && t.hook < 0 && t.sink != nil {
 		t.hook = n
 		t.allocating(c)
@@ -276,6 +302,10 @@ func (t *Tracker) entered(c *x86.CPU) {
 // function a callee of the one that jumped.
 func (t *Tracker) Enter(c *x86.CPU) {
 	pc, sp := c.RIP, c.R[4]
+	if t.gor != nil && pc == t.resumeAt {
+		t.resume(c)
+		return
+	}
 	t.trim(c, sp)
 	top := &t.frames[len(t.frames)-1]
 	if top.sp == sp && top.entry == pc {
@@ -329,6 +359,12 @@ func (t *Tracker) Push(c *x86.CPU, pc, entry, sp uint64) {
 // trim removes the frames that a stack pointer of sp shows to be dead. The
 // stack that a signal handler interrupted is left alone.
 func (t *Tracker) trim(c *x86.CPU, sp uint64) {
+	if t.gor != nil {
+		if n := len(t.frames) - 1; n > 0 && t.frames[n].flags&flagSignal == 0 {
+			t.dropGo(c, sp, false)
+		}
+		return
+	}
 	for n := len(t.frames) - 1; n > 0 && t.frames[n].sp < sp && t.frames[n].flags&flagSignal == 0; n-- {
 		t.pop(c, false)
 	}

@@ -280,6 +280,8 @@ type World struct {
 	// Internal says that the instruction at pc is the run-time's, for its own
 	// purposes.
 	Internal func(pc uint64) bool
+	// Leaves and OwnCode: see overlay.Run.Scheduler.
+	Leaves, OwnCode func(pc uint64) bool
 	// Class says what kind of memory is at an address.
 	Class func(addr uint64, size int) Class
 	// Orderable says that atomic instructions access a location.
@@ -298,6 +300,9 @@ func (w World) apply(r *overlay.Run) {
 	}
 	if w.Fatal != nil {
 		r.Fatal(w.Fatal)
+	}
+	if w.Leaves != nil {
+		r.Scheduler(w.Leaves, w.OwnCode)
 	}
 	if w.Code != nil {
 		r.Code(w.Code)

@@ -62,7 +62,9 @@ type Detector struct {
 
 	threads   []*thread // by ThreadID
 	live      []*thread
-	slotEpoch []uint32 // of dead slots: their last epoch
+	strands   map[uint64]*thread
+	bases     map[emulate.ThreadID]*thread // of threads that execute strands: themselves
+	slotEpoch []uint32                     // of dead slots: their last epoch
 	slotUses  [][]slotUse
 	deadSlots []int // in order of death
 
@@ -149,11 +151,11 @@ func (d *Detector) coarse(e *Event) {
 func (d *Detector) other(e *Event) {
 	switch e.Op {
 	case OpAcquire:
-		t := d.thread(e.Thread)
+		t := d.actor(e)
 		t.load.valid = false
 		t.acquire(d.object(Object{e.Object, e.Value}), objectScope(e))
 	case OpRelease:
-		t := d.thread(e.Thread)
+		t := d.actor(e)
 		t.load.valid = false
 		d.object(Object{e.Object, e.Value}).release(&t.clocks, objectScope(e))
 		d.advance(t)
@@ -184,6 +186,20 @@ func (d *Detector) other(e *Event) {
 	case OpTired:
 	case OpWait:
 		d.thread(e.Thread).waits = emulate.ThreadID(e.Value)
+	case OpSwitch:
+		d.switchStrand(e.Thread, e.Strand)
+	case OpStrandEnd:
+		d.endStrand(e.Strand)
+	case OpHand:
+		d.hand(e.Value, e.Strand)
+	case OpSpawn:
+		t := d.thread(e.Thread)
+		d.strand(e.Strand).acquire(&t.clocks, ScopeUser)
+		d.advance(t)
+	case OpGather:
+		d.gather(d.thread(e.Thread))
+	case OpForget:
+		delete(d.objects, Object{e.Object, e.Value})
 	default:
 		panic(fmt.Sprintf("BUG: races: event with operation %d", e.Op))
 	}

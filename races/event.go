@@ -23,9 +23,16 @@ const (
 	OpRenew          // the object (Object, Value) is another one from now on; Value ^0: all of that kind
 	OpTired          // Thread may leave out, from now on, stores to bytes that it stored to since its last event that isn't an access
 	OpWait           // Thread does nothing until thread Value has ended (0: it goes on); a hint
+	OpSwitch         // Thread executes strand Strand from now on, 0: its own code; see strand.go
+	OpStrandEnd      // strand Strand ends
+	OpHand           // what strand Value did is ordered before what strand Strand does from now on
+	OpSpawn          // Thread makes strand Strand
+	OpGather         // what everybody did is ordered before what Thread does from now on
+	OpForget         // nobody acquires from the object (Object, Value) any more
 )
 
-var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "use", "renew", "tired", "wait"}
+var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "use", "renew", "tired", "wait",
+	"switch", "strand-end", "hand", "spawn", "gather", "forget"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {
@@ -146,6 +153,7 @@ type Event struct {
 	PC     uint64 // of the instruction
 	Value  uint64 // OpAccess: what was read, written or (update) left there; OpLock: see LockEdge.Segment; else see Op
 	Count  emulate.Count
+	Strand uint64 // OpAcquire, OpRelease: who does it, if not Thread; else see Op
 }
 
 // An Access is one access to memory, as given to a Detector and as reported.

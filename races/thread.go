@@ -168,6 +168,9 @@ func (d *Detector) slotThread(slot int, epoch uint32) emulate.ThreadID {
 // exitThread ends t. What it did before is released to whoever joins it, and
 // to whoever sees the word at clear become zero.
 func (d *Detector) exitThread(e *Event) {
+	if d.bases[e.Thread] != nil {
+		d.switchStrand(e.Thread, 0)
+	}
 	t := d.thread(e.Thread)
 	if t.dead {
 		return

@@ -86,6 +86,9 @@ type Location struct {
 type Access struct {
 	Thread     uint32 `json:"thread"`
 	ThreadName string `json:"thread_name,omitempty"`
+	// Goroutine is the number of the goroutine that the thread executed, in Go
+	// programs. Then CreatedBy is a goroutine, too.
+	Goroutine uint64 `json:"goroutine,omitempty"`
 	// CreatedAt is where CreatedBy, a thread, created the thread; the program's
 	// first thread has neither.
 	CreatedBy uint32   `json:"created_by,omitempty"`

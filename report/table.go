@@ -269,7 +269,13 @@ func (p *printer) members(x *Race, r *Report, others []int) {
 }
 
 func (p *printer) access(a *Access) {
-	p.f("    thread %d", a.Thread)
+	p.f("    ")
+	kind := "thread"
+	if a.Goroutine != 0 {
+		kind = "goroutine"
+		p.f("goroutine %d on ", a.Goroutine)
+	}
+	p.f("thread %d", a.Thread)
 	if a.ThreadName != "" {
 		p.f(" (%s)", a.ThreadName)
 	}
@@ -293,7 +299,7 @@ func (p *printer) access(a *Access) {
 	}
 	p.stack(a.Stack)
 	if s := inner(a.CreatedAt); len(s) > 0 {
-		p.f("      created by thread %d: %s\n", a.CreatedBy, path(s))
+		p.f("      created by %s %d: %s\n", kind, a.CreatedBy, path(s))
 	}
 }
 

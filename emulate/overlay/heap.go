@@ -23,6 +23,7 @@ const (
 	HeapReallocN          // (block, count, size) -> block
 	HeapAligned           // (alignment, size) -> block
 	HeapOut               // (where to put it, alignment, size)
+	HeapGo                // (size in RAX) -> block, of Go's run-time
 )
 
 // A block was freed by a participant.
@@ -80,6 +81,8 @@ func (p *participant) allocator(target, sp uint64) (wrong string) {
 		a.size = di
 	case HeapAllocN:
 		a.size = di * si
+	case HeapGo:
+		a.size = c.R[x86.RAX]
 	case HeapRealloc, HeapAligned:
 		a.size = si
 	case HeapReallocN:
@@ -143,7 +146,7 @@ func (p *participant) allocated() {
 	if delete(h.own, at); !a.own {
 		h.own[at] = true
 	}
-	if k := p.run.checks; k != nil {
+	if k := p.run.checks; k != nil && a.kind != HeapGo {
 		room := (a.size + 7) &^ 7
 		// See free for where glibc keeps the size.
 		if head, ok := p.peekWord(at - 8); ok && head&^7 >= 32 && head&^7 < a.size+64 && head&2 == 0 {

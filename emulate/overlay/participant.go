@@ -12,9 +12,10 @@ import (
 
 // Why a participant yields. They travel in x86.Stop.Err.
 var (
-	errPause = errors.New("pause before a racing access")
-	errSplit = errors.New("pause between the halves of a read-modify-write")
-	errFatal = errors.New("calls a function that ends the program")
+	errPause  = errors.New("pause before a racing access")
+	errSplit  = errors.New("pause between the halves of a read-modify-write")
+	errLeaves = errors.New("a goroutine lets others run")
+	errFatal  = errors.New("calls a function that ends the program")
 	// errMisuse: of the heap.
 	errMisuse = errors.New("uses the heap wrongly")
 )
@@ -93,6 +94,9 @@ func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
 			p.doomed = name
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errFatal})
 		}
+	}
+	if f := p.run.leaves; f != nil && f(target) {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errLeaves})
 	}
 	if wrong := p.allocator(target, sp); wrong != "" {
 		p.misuse(wrong)

@@ -57,7 +57,8 @@ type Run struct {
 	// unmapped tells accesses that fault.
 	unmapped func(addr uint64) bool
 	// fatal names functions that end the program because something is wrong.
-	fatal func(target uint64) string
+	fatal           func(target uint64) string
+	leaves, ownCode func(pc uint64) bool // see Scheduler
 	// code has the instructions that the recording never executed.
 	code func(pc uint64) []byte
 	heap *heap
@@ -157,6 +158,17 @@ func (r *Run) Fatal(f func(target uint64) string) {
 	}
 }
 
+// Scheduler says which functions, by entry address, leave the stack that they
+// are called on for others to run, and which code, by address, is that of the
+// scheduler and the rest of a run-time, whose stores are no outputs. Calling
+// one of the former ends a participant as unknown.
+func (r *Run) Scheduler(leaves, own func(pc uint64) bool) {
+	r.leaves, r.ownCode = leaves, own
+	for _, p := range r.parts {
+		p.cpu.Calls = p
+	}
+}
+
 func (r *Run) isRacy(addr uint64, size int) bool {
 	return overlaps(r.racy, r.canonAddr(addr), size)
 }
@@ -185,7 +197,7 @@ func overlaps(spans []Span, addr uint64, size int) bool {
 func (r *Run) wrote(p *participant, line, mask uint64) { r.touched(r.written, p, line, mask) }
 
 func (r *Run) touched(by []map[uint64]uint64, p *participant, line, mask uint64) {
-	if p.quietSP != 0 {
+	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) {
 		return
 	}
 	for i, q := range r.parts {

@@ -37,7 +37,8 @@ type follower struct {
 	tt    *ThreadTrack
 	t     *replay.Thread
 	calls *funcs.Tracker
-	watch *watch // nil without Checks
+	watch *watch      // nil without Checks
+	goer  *goFollower // nil: not a Go program
 	b     *batch
 
 	// A read-modify-write instruction is two accesses, its load being held
@@ -90,6 +91,7 @@ type accessPlace struct {
 	flags races.Flags
 	scope races.Scope
 	typed bool // its accesses are atomic, says the source
+	quiet bool // a Go run-time's own
 }
 
 // A birth is the start of a thread.
@@ -106,7 +108,7 @@ func (p *Pass) born(b birth) []races.Event {
 	var out []races.Event
 	p.Threads[b.id].Control = b.control
 	p.Threads[b.id].Origin.Parent = b.parent
-	if b.parent != 0 {
+	if b.parent != 0 && !p.golang.ownStacks() {
 		for _, m := range p.Session.Mappings(b.min) {
 			if uint64(m.Addr) <= b.sp && b.sp < uint64(m.Addr)+m.N {
 				tt := p.Threads[b.id]
@@ -161,6 +163,8 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 	switch {
 	case p.Category == 0:
 		return accessPlace{scope: races.ScopeUser}
+	case p.Runtime.Go && p.Category.Own():
+		return accessPlace{flags: races.Internal, scope: races.ScopeInternal, quiet: true}
 	case p.Category == funcs.SyncAPI && !lifecycle[p.Runtime.Name]:
 		if f.openMP() {
 			// Its barriers and hand-overs are plain loads and stores.
@@ -208,6 +212,9 @@ func (f *follower) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 }
 
 func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
+	if f.goer != nil && f.goLoad(c, addr, size, kind, v) {
+		return v
+	}
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
 		if f.watch != nil {
 			f.watch.access(addr, size, kind)
@@ -246,6 +253,9 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 
 // Store serves x86.Watcher.
 func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
+	if f.goer != nil && f.goStore(c, addr, size, v) {
+		return
+	}
 	if l := f.p.lines; l != nil && !l.Has(addr>>6) {
 		if f.watch != nil {
 			f.watch.access(addr, size, x86.Write)
@@ -259,6 +269,10 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		return
 	}
 	e := f.access(c, addr, size, races.Write, v)
+	if f.goer != nil && f.goer.barrier {
+		f.goer.barrier = false
+		e.Scope = scopeByOwner
+	}
 	for i := 0; i < f.nheld; i++ {
 		if h := &f.held[i]; h.Count == e.Count && h.Addr == e.Addr && h.N == e.N {
 			e.Kind = races.Update
@@ -336,7 +350,7 @@ func (f *follower) Alloc(a funcs.Alloc) {
 		e.Flags |= races.Internal
 	}
 	f.add(e)
-	if f.watch != nil {
+	if f.watch != nil && a.Role != funcs.RoleGo {
 		f.watch.alloc(&a)
 	}
 }
@@ -493,6 +507,9 @@ func (f *follower) exit(p *traces.Packet) {
 // ranges emits what a system call read or wrote, as far as others touch it.
 func (f *follower) ranges(rs []traces.Range, kind races.Kind, pl accessPlace) {
 	for _, r := range rs {
+		if pl.quiet || f.goer != nil && r.Addr >= f.goer.lo && r.Addr < f.goer.hi {
+			continue
+		}
 		for a, end := r.Addr, r.Addr+r.N; a < end; {
 			stop := min((a|63)+1, end)
 			if !f.p.shared(a >> 6) {

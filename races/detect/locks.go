@@ -94,6 +94,12 @@ func (f *follower) ofLock(addr uint64) bool {
 
 // Enter serves funcs.InstanceSink.
 func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
+	if f.goer != nil {
+		if h := f.p.golang.hooks[t.Level(0).Entry]; h != 0 {
+			f.enterGo(h, t, c)
+			return
+		}
+	}
 	e := f.entry(t.Level(0).Entry)
 	if e.str != nil {
 		f.enterString(e.str, t.Depth(), c)
@@ -138,6 +144,9 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 
 // Leave serves funcs.InstanceSink.
 func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, returned bool) {
+	if f.goer != nil {
+		f.leaveGo(t, c, returned)
+	}
 	for n := len(f.strings); n > 0 && f.strings[n-1].depth >= t.Depth(); n-- {
 		f.strings = f.strings[:n-1]
 	}

@@ -30,6 +30,18 @@ const (
 	noteFile                   // a system call on descriptors: addr its number, size what it returned, old, before and past its arguments
 	noteHandler                // ctx is the node of the handler of signal addr
 	noteAwait                  // the thread waits for the end of the one whose control block is at addr (0: no more)
+
+	// Of Go programs (golang_order.go); addr is a goroutine's structure, unless
+	// it says otherwise.
+	noteGoNew      // it was made; size is its number, old its function
+	noteGoResume   // the thread goes on with it
+	noteGoEnd      // it has ended
+	noteGoWake     // it goes on, and acquires from the object old
+	noteGoTimer    // the timer at addr is run
+	noteGoTimerEnd // it has run
+	noteGoChan     // the channel at addr, of size places, holds old values
+	noteGoSend     // something is sent through the channel at addr, of size places, to old, which waits
+	noteGoRecv     // …is received from old, which waits
 )
 
 // A note is what a batch says beside its events, for the checkers. It comes

@@ -81,6 +81,7 @@ type Pass struct {
 	strings   map[emulate.Addr]*stringRole
 	conducts  map[emulate.Addr]conductRole
 	uses      map[emulate.Addr][]primitiveUse
+	golang    *golang // nil: not a Go program
 	free      sync.Pool
 }
 
@@ -103,6 +104,7 @@ type ThreadTrack struct {
 	// Control is the address of its thread control block.
 	Control uint64
 
+	goroutines  []goRun             // of a Go program
 	kernel      map[uint64]struct{} // pages that its system calls wrote to
 	kernelLines map[uint64]struct{} // …and lines
 	lines       map[uint64]lineUse  // with Checks: those that others wrote meanwhile
@@ -184,8 +186,16 @@ func (p *Pass) prepare() error {
 	canon := p.canon()
 	// A suspect would have to be looked at under all its addresses.
 	p.NoCoarse = p.NoCoarse || canon != nil
+	if p.golang = newGolang(p); p.golang != nil && p.joint == nil {
+		p.lines = nil // goroutines share more than threads do
+		p.log.full = true
+	}
 	if p.joint == nil {
-		p.Detector = races.New(races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect})
+		c := races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect}
+		if p.golang != nil {
+			c.MaxSlots = goSlots
+		}
+		p.Detector = races.New(c)
 	}
 	p.sync = sync
 	if p.Predict {
@@ -249,6 +259,8 @@ func (p *Pass) merge(id emulate.ThreadID, b *batch) {
 // remark takes in what isn't for the detector.
 func (p *Pass) remark(id emulate.ThreadID, n *note) {
 	switch {
+	case n.kind >= noteGoNew:
+		p.golang.take(id, n)
 	case n.kind == noteJoin:
 		if p.Conduct != nil {
 			p.Conduct.joined(n.addr)
@@ -286,6 +298,9 @@ func (p *Pass) feed(e *races.Event) {
 		e.Flags &^= allocatorAccess
 		if e.Scope == scopeByOwner {
 			p.attribute(e)
+			if p.golang != nil && e.Flags&races.Internal != 0 {
+				return
+			}
 		}
 	case races.OpThreadStart:
 		if tt := p.Threads[e.Thread]; tt != nil { // else another process's
@@ -297,12 +312,16 @@ func (p *Pass) feed(e *races.Event) {
 		e.Value = p.Lives.Now(e.Thread)
 		if first := p.takers[e.Addr]; first == 0 {
 			p.takers[e.Addr] = e.Thread
-		} else if first != e.Thread {
+		} else if first != e.Thread && p.golang == nil {
 			p.Contended = true
 		}
 	case races.OpFree:
 		if p.Conduct != nil {
 			p.Conduct.freeing(e)
+		}
+	case races.OpAlloc:
+		if p.golang != nil {
+			p.golang.allocated(e)
 		}
 	case races.OpReset:
 		if p.Heap != nil {
@@ -457,6 +476,13 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 	}
 	for a := range p.uses {
 		entries = append(entries, a)
+	}
+	if p.golang != nil {
+		f.goer = &goFollower{roles: map[uint64]goRole{}}
+		for a := range p.golang.hooks {
+			entries = append(entries, a)
+		}
+		f.calls.WatchGo(f)
 	}
 	f.calls.Watch(entries, f)
 	for _, a := range p.jumps {

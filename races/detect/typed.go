@@ -18,6 +18,7 @@ var atomicFunctions = []string{
 	"std::atomic_load", "std::atomic_store", "std::atomic_exchange", "std::atomic_fetch_", "std::atomic_compare_", "std::atomic_flag_",
 	"std::__1::atomic<", "std::__1::__atomic_base<", "std::__1::__cxx_atomic_", "std::__1::atomic_flag::", "std::__1::atomic_ref<",
 	"core::sync::atomic::", "boost::atomics::", "boost::atomic",
+	"sync/atomic.", "internal/runtime/atomic.",
 }
 
 // atomic reports whether the program's instruction at pc makes atomic accesses.

@@ -1,0 +1,258 @@
+package funcs
+
+import (
+	"maps"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
+)
+
+// The stacks of goroutines. A thread of a Go program changes from one stack to
+// another: the scheduler resumes goroutines (see goRuntime.resume), and the
+// run-time does its own work on a stack of the thread's. A tracker keeps the
+// shadow stack of each goroutine that its thread left, for when it comes back.
+// What a goroutine did meanwhile on another thread isn't known: then its stack
+// begins where it was resumed.
+
+// A GoSink learns of goroutines that a thread resumes.
+type GoSink interface {
+	// Resume is called when the thread is about to go on with the goroutine
+	// whose structure (runtime.g) is at g, and whose stack is [lo, hi).
+	Resume(g, lo, hi uint64)
+	// Move is called when the stack of the goroutine on the thread was moved.
+	Move(lo, hi uint64)
+}
+
+// goStacks is what a tracker knows of goroutines.
+type goStacks struct {
+	sink   GoSink
+	copier uint64 // the function that moves stacks
+	g      uint64 // the one on the thread; 0: none yet
+	lo, hi uint64 // its stack
+	saved  map[uint64]goStack
+	moving uint64 // the goroutine whose stack it moves
+}
+
+// A goStack is the shadow stack of a goroutine that isn't running, and what the
+// tracker knew of an allocation under way. frames isn't changed any more.
+type goStack struct {
+	frames  []shadow
+	hook    int
+	pending Alloc
+	hi      uint64
+}
+
+// maxSaved bounds the goroutines whose stacks are kept.
+const maxSaved = 4096
+
+// ResumePoint is the instruction at which a replayer has to stop and call Enter
+// for the tracker to follow goroutines; 0: not a Go program.
+func (t *Tree) ResumePoint() emulate.Addr {
+	if t.ms == nil {
+		return 0
+	}
+	return t.ms.goRun().resume
+}
+
+// WatchGo reports goroutines to sink.
+func (t *Tracker) WatchGo(sink GoSink) {
+	if t.gor != nil {
+		t.gor.sink = sink
+	}
+}
+
+// Goroutine returns the address of the structure of the goroutine that the
+// thread executes or executed last, 0 if none.
+func (t *Tracker) Goroutine() uint64 {
+	if t.gor == nil {
+		return 0
+	}
+	return t.gor.g
+}
+
+func (s *goStacks) clone() *goStacks {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.sink = nil
+	c.saved = maps.Clone(s.saved)
+	return &c
+}
+
+// in says whether sp is on the stack of the goroutine.
+func (s *goStacks) in(sp uint64) bool { return sp >= s.lo && sp < s.hi }
+
+// resume follows the thread to another goroutine, or back to the same one on a
+// stack that has grown.
+func (t *Tracker) resume(c *x86.CPU) {
+	s := t.gor
+	g, sp, pc := c.R[14], c.R[4], c.R[3]
+	lo, hi := peek(c, g), peek(c, g+8)
+	count := c.InstrCount()
+	if g == s.g && s.hi != 0 {
+		t.moved(sp, hi-s.hi)
+		if len(t.frames) == 0 {
+			t.root(pc, count)
+		}
+	} else {
+		t.leave()
+		t.come(c, g, sp, pc, hi)
+	}
+	s.g, s.lo, s.hi = g, lo, hi
+	if s.sink != nil {
+		s.sink.Resume(g, lo, hi)
+	}
+}
+
+// copied follows the move of a goroutine's stack. That of the goroutine on the
+// thread moves, too, while the run-time works for it on another stack.
+func (t *Tracker) copied(c *x86.CPU) {
+	s := t.gor
+	if s.moving != s.g || s.g == 0 {
+		return
+	}
+	lo, hi := peek(c, s.g), peek(c, s.g+8)
+	for i := 1; i < len(t.frames); i++ {
+		if f := &t.frames[i]; s.in(f.sp) {
+			f.sp += hi - s.hi
+		}
+	}
+	s.lo, s.hi = lo, hi
+	if s.sink != nil {
+		s.sink.Move(lo, hi)
+	}
+}
+
+// moved keeps the frames of the goroutine that are alive now that its stack has
+// been moved by the given distance, and its stack pointer is sp.
+func (t *Tracker) moved(sp, by uint64) {
+	s := t.gor
+	n := 1
+	for i := 1; i < len(t.frames); i++ {
+		f := t.frames[i]
+		if !s.in(f.sp) || f.sp+by < sp {
+			continue
+		}
+		f.sp += by
+		t.frames[n] = f
+		if t.hook == i {
+			t.hook = n
+		}
+		n++
+	}
+	t.frames = t.frames[:n]
+	if t.hook >= n {
+		t.hook = -1
+	}
+}
+
+// leave keeps the stack of the goroutine that the thread executed.
+func (t *Tracker) leave() {
+	s := t.gor
+	if s.g == 0 {
+		return
+	}
+	keep := goStack{frames: []shadow{t.frames[0]}, hook: -1, hi: s.hi}
+	for i, f := range t.frames[1:] {
+		if !s.in(f.sp) {
+			continue
+		}
+		if t.hook == i+1 {
+			keep.hook, keep.pending = len(keep.frames), t.pending
+		}
+		keep.frames = append(keep.frames, f)
+	}
+	if s.saved == nil || len(s.saved) >= maxSaved {
+		s.saved = map[uint64]goStack{}
+	}
+	s.saved[s.g] = keep
+}
+
+// come takes up what is known of the stack of goroutine g.
+func (t *Tracker) come(c *x86.CPU, g, sp, pc, hi uint64) {
+	t.hook = -1
+	old, ok := t.gor.saved[g]
+	delete(t.gor.saved, g)
+	count := c.InstrCount()
+	t.frames = t.frames[:0]
+	if ok {
+		by := hi - old.hi // its stack may have been moved
+		// A function that is left by the switch itself (mcall) is gone.
+		for i, f := range old.frames {
+			if i > 0 {
+				f.sp += by
+			}
+			if f.sp < sp {
+				break
+			}
+			// Where it began isn't to be gone back to: others ran in between.
+			f.count = count
+			if old.hook == i {
+				t.hook, t.pending = i, old.pending
+			}
+			t.frames = append(t.frames, f)
+		}
+		// Elsewhere, it may have gone on to something else.
+		if n := len(t.frames); n > 0 {
+			if f := t.tree.node(t.frames[n-1].node).fn; f == nil || !f.Contains(emulate.Addr(pc)) {
+				t.frames, t.hook = t.frames[:0], -1
+			}
+		}
+	}
+	if len(t.frames) == 0 {
+		t.root(pc, count)
+	}
+}
+
+// root makes the function at pc the thread's only known frame.
+func (t *Tracker) root(pc, count uint64) {
+	t.hook = -1
+	entry := emulate.Addr(pc)
+	if t.tree.ms != nil {
+		if f := t.tree.ms.FuncAt(entry); f != nil {
+			entry = f.Entry
+		}
+	}
+	t.frames = append(t.frames[:0], shadow{sp: ^uint64(0), entry: uint64(entry), count: count, node: t.tree.Root(entry)})
+}
+
+// dropGo is drop for a thread that changes stacks: only frames of the stack
+// that sp is on can be told to be dead.
+func (t *Tracker) dropGo(c *x86.CPU, sp uint64, exact bool) {
+	s := t.gor
+	on := s.in(sp)
+	for n := len(t.frames) - 1; n > 0; n-- {
+		f := &t.frames[n]
+		if in := s.in(f.sp); in != on && !on || in == on && f.sp >= sp {
+			return
+		}
+		t.pop(c, exact && f.sp+8 == sp)
+	}
+}
+
+// oddRetGo is oddRet for a thread that changes stacks.
+func (t *Tracker) oddRetGo(c *x86.CPU, target, sp uint64) {
+	n := len(t.frames) - 1
+	if n > 0 && t.frames[n].sp+8 == sp {
+		for n > 0 && t.frames[n].sp+8 == sp {
+			signal := t.frames[n].flags&flagSignal != 0
+			t.pop(c, true)
+			n--
+			if signal {
+				return
+			}
+		}
+		return
+	}
+	if n > 0 {
+		t.dropGo(c, sp, true)
+	}
+	if len(t.frames) == 1 && t.tree.ms != nil {
+		// Out of the first function that is known.
+		f := t.tree.node(t.frames[0].node).fn
+		if g := t.tree.ms.FuncAt(emulate.Addr(target)); g != nil && g != f && goName(g.Linkage) != "runtime.goexit" {
+			t.root(target, c.InstrCount()+1)
+		}
+	}
+}
