@@ -13,7 +13,7 @@ import (
 // The trial is repeated with longer and longer sections, from the same
 // beginning to the return of the function, of its caller and so on, until the
 // difference is gone, the world outside of the program sees it, the thread ends
-// or the budget does.
+// or the budget does. Then other threads are looked at that read what is left.
 
 // open is a difference that a trial made.
 type open struct {
@@ -74,7 +74,7 @@ func (a *analysis) fate(o *open) fate {
 		return fate{text: "what becomes of it isn't known: " + err.Error()}
 	}
 	left := uint64(followSteps)
-	last := o.q.String()
+	last, lastTrial, lastSec := o.q.String(), o.Trial, o.bench.s
 	for level := 0; level < calls.Depth(); level++ {
 		fr := calls.Level(level)
 		f := a.ms.FuncAt(fr.Entry)
@@ -102,12 +102,33 @@ func (a *analysis) fate(o *open) fate {
 		if p := loadsub.Public(t.Outputs); p != nil {
 			return fate{text: "the program puts it out: " + p.Name, public: p}
 		}
-		last = funcName(f)
+		last, lastTrial, lastSec = funcName(f), t, s
 	}
+	f := fate{text: fmt.Sprintf("the difference is still there when %s returns", last)}
 	if left == 0 || left == followSteps {
-		return fate{text: fmt.Sprintf("the difference is there when %s ends, and the budget doesn't reach further", last)}
+		f.text = fmt.Sprintf("the difference is there when %s ends, and the budget doesn't reach further", last)
 	}
-	return fate{text: fmt.Sprintf("the difference is still there when %s returns", last)}
+	if g, ok := a.readBy(lastTrial, lastSec); ok {
+		f.text += "; " + g.text
+		if o.once() {
+			f.public = g.public
+		}
+	}
+	return f
+}
+
+// once reports whether the load is executed only once, as far as is known: who
+// looks again and again takes what comes.
+func (o *open) once() bool {
+	s := o.bench.norm.site
+	if s == nil {
+		return false
+	}
+	n := 0
+	for _, k := range s.seen[o.Load.PC] {
+		n += k
+	}
+	return n <= 1
 }
 
 // again makes a trial with a longer section that begins like the trial's.

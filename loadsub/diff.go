@@ -81,7 +81,7 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 		if size == 4 {
 			wv, gv = uint64(uint32(wv)), uint64(uint32(gv))
 		}
-		if add(Output{Name: nameOf(name, base), Addr: base, Want: number(wv, size), Got: number(gv, size)}) {
+		if add(Output{Name: nameOf(name, base), Addr: base, Size: size, Want: number(wv, size), Got: number(gv, size)}) {
 			return out
 		}
 		for i < len(addrs) && addrs[i] < base+uint64(size) {

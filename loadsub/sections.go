@@ -36,6 +36,7 @@ type Place struct {
 	// Whole is all of the call, if this is an iteration and the call is short
 	// enough.
 	Whole *Place
+	outer *Place // an iteration of the loop around that loop, in the same frame
 }
 
 func (p *Place) String() string {
@@ -53,9 +54,10 @@ func (p *Place) String() string {
 }
 
 // Places finds sections around the instruction with the given count, from the
-// innermost of the program's own frames outwards, at most max of them: an
+// innermost of the program's own frames outwards, at most max frames: an
 // iteration of the innermost loop of a frame that contains the access, or the
-// whole call. Frames of the run-time are looked through, except that the
+// whole call; of the first frame, an iteration of the loop around that one, too,
+// as if the inner loop were a function. Frames of the run-time are looked through, except that the
 // outermost run-time function is a place of its own when the access is in it.
 func Places(seek Seeker, ms *funcs.Modules, id emulate.ThreadID, count emulate.Count, max int) ([]Place, error) {
 	_, calls, err := seek.Seek(id, count)
@@ -63,7 +65,8 @@ func Places(seek Seeker, ms *funcs.Modules, id emulate.ThreadID, count emulate.C
 		return nil, err
 	}
 	var out []Place
-	for level := 0; level < calls.Depth() && len(out) < max; level++ {
+	frames := 0
+	for level := 0; level < calls.Depth() && frames < max; level++ {
 		a := calls.Level(level)
 		f := ms.FuncAt(a.Entry)
 		if f != nil && f.Runtime && (level+1 == calls.Depth() || isRuntime(ms, calls.Level(level+1).Entry)) {
@@ -81,16 +84,22 @@ func Places(seek Seeker, ms *funcs.Modules, id emulate.ThreadID, count emulate.C
 			}
 			if q != nil {
 				out = append(out, *q)
+				frames++
 			}
 			continue
 		}
-		for _, q := range []*Place{p, p.Whole} {
+		frames++
+		for _, q := range []*Place{p, p.Whole, p.outer} {
 			if q != nil {
 				q.Depth = level
 				q.Goal.Result = ResultRegs(ms, f)
 			}
 		}
 		out = append(out, *p)
+		if q := p.outer; q != nil && frames == 1 {
+			q.Whole = p.Whole
+			out = append(out, *q)
+		}
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no function or loop iteration around instruction %d of thread %d is short enough", count, id)
@@ -121,14 +130,30 @@ func framePlace(seek Seeker, f *funcs.Func, id emulate.ThreadID, count emulate.C
 	if f != nil {
 		w.lo, w.hi = uint64(f.Entry), uint64(f.End)
 	}
-	head, start, err := w.loop()
+	heads, err := w.loops()
 	if err != nil {
 		return nil, err
 	}
-	if head == 0 {
+	iteration := func(head uint64) (*Place, error) {
+		start, err := w.visit(head)
+		if start == 0 || err != nil {
+			return nil, err
+		}
+		return &Place{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}, Whole: whole}, nil
+	}
+	if len(heads) == 0 {
 		return whole, nil
 	}
-	return &Place{Func: f, Loop: true, Start: start, Goal: overlay.Goal{End: overlay.EndLoop, PC: head, SP: uint64(fr.SP), Lo: w.lo, Hi: w.hi}, Whole: whole}, nil
+	p, err := iteration(heads[0])
+	if err != nil || p == nil {
+		return whole, err
+	}
+	if len(heads) > 1 {
+		if p.outer, err = iteration(heads[1]); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // A walk looks for the loops that a frame is in when it, or what it calls,
@@ -141,12 +166,11 @@ type walk struct {
 	lo, hi uint64        // the function's code; hi 0: unknown
 }
 
-// loop returns the head of the innermost loop and the count at which the
-// iteration began; 0 if there is no loop.
-func (w *walk) loop() (head uint64, start emulate.Count, err error) {
+// loops returns the heads of the loops, innermost first.
+func (w *walk) loops() ([]uint64, error) {
 	t, calls, err := w.seek.Seek(w.id, w.at)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	pc := t.CPU().RIP // the frame's own instruction at, or calling at, w.at
 	if n := calls.Depth() - w.fr.depth; n > 0 {
@@ -157,19 +181,11 @@ func (w *walk) loop() (head uint64, start emulate.Count, err error) {
 	if f.table {
 		jumps, err := w.jumps(code)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		f = newFlow(code, w.lo, w.hi, uint64(w.fr.Entry), jumps)
 	}
-	heads := f.headers(pc)
-	if len(heads) == 0 {
-		return 0, 0, nil
-	}
-	start, err = w.visit(heads[0])
-	if start == 0 || err != nil {
-		return 0, 0, err
-	}
-	return heads[0], start, nil
+	return f.headers(pc), nil
 }
 
 // from goes to the beginning of the frame, or as near as the window allows.

@@ -104,6 +104,7 @@ func (s Schedule) String() string {
 type Output struct {
 	Name string
 	Addr uint64 // 0: not in memory
+	Size int    // bytes, in memory
 	Want string // in the execution compared with
 	Got  string
 	// Public: the world outside of the program sees it.
@@ -240,7 +241,7 @@ func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 				least = []Output{{Name: new[0].Checker, Want: "nothing", Got: new[0].What}}
 			}
 		}
-		if len(new) > 0 || odd && !p.retried(pre, r) && !polls.like(r) {
+		if len(new) > 0 || odd && !p.retried(pre, r) && !p.published(r) && !polls.like(r) {
 			s.Odd++
 			if s.FirstOdd == nil {
 				s.FirstOdd = &sch

@@ -241,6 +241,18 @@ type Trial struct {
 	Assumed int
 }
 
+// Changed lists the memory in which the trial of a section differs from the
+// reference: not the section's own stack.
+func (t *Trial) Changed(s *overlay.Section) []overlay.Span {
+	var out []overlay.Span
+	for i := range t.Outputs {
+		if o := &t.Outputs[i]; o.Addr != 0 && !onStack(s, o.Addr) {
+			out = append(out, overlay.Span{Addr: o.Addr, N: uint64(o.Size)})
+		}
+	}
+	return out
+}
+
 // A World is what experiments need to know of the recording as a whole. Every
 // field may be nil.
 type World struct {
