@@ -249,7 +249,7 @@ func NewPredictor(cfg PredictConfig) *Predictor {
 	if cfg.Memory <= 0 {
 		cfg.Memory = 1 << 30
 	}
-	p := &Predictor{cfg: cfg, pruneAt: cfg.Memory / 4, threads: map[emulate.ThreadID]*predThread{}, pages: map[uint64]*predPage{},
+	p := &Predictor{cfg: cfg, pruneAt: cfg.Memory / 8, threads: map[emulate.ThreadID]*predThread{}, pages: map[uint64]*predPage{},
 		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
 		clocks: []clock{nil}, sets: [][]heldMode{nil}, setByID: map[string]lockSetNum{}, tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
 	for _, v := range cfg.Locks {

@@ -45,7 +45,7 @@ func (p *Predictor) check() {
 	}
 	p.prune()
 	p.freeClocks()
-	p.pruneAt = min(max(2*(p.used+p.clockBytes()), p.cfg.Memory/4), p.cfg.Memory)
+	p.pruneAt = min(max(2*(p.used+p.clockBytes()), p.cfg.Memory/8), p.cfg.Memory)
 	const enough = 3
 	over := func() bool { return p.used+p.clockBytes() > p.cfg.Memory/4*enough }
 	for over() && p.cfg.History > 1 {

@@ -79,6 +79,22 @@ const (
 	fewPlaces   = 1 << 12
 )
 
+// coarseEvery is the number of accesses looked at after which half as many to a
+// line are enough to say all of it, down to coarseLeast.
+const (
+	coarseEvery = 1 << 21
+	coarseLeast = 64
+)
+
+// after returns the number of accesses to a line after which a tired thread
+// says all of it, if it has made so many to all lines.
+func (l *limits) after(looks uint64) uint32 {
+	if l.coarse <= coarseLeast {
+		return l.coarse
+	}
+	return max(l.coarse>>bits.Len64(looks/coarseEvery), coarseLeast)
+}
+
 // table returns a table for one of n threads.
 func (l *limits) table(n int) *lineTable {
 	most := l.places
@@ -246,7 +262,7 @@ func (f *follower) look(s *lineState, e *races.Event, m uint64) {
 	if e.Flags&others != 0 || e.Typed || s.gen != f.gen {
 		return
 	}
-	if s.count >= f.p.limits.coarse && !s.close && f.tired() {
+	if s.count >= f.p.limits.after(f.table.looks) && !s.close && f.tired() {
 		m = allBytes
 		e.Flags |= races.Coarse
 		if e.Kind == races.Update {
