@@ -106,13 +106,10 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	if a.pass.Crowded() {
 		a.note("more than a thousand goroutines at a time: races between some of them may be missing")
 	}
-	if p := a.pass.Predictor; p != nil {
-		if g := p.Given(); p.Full() && !g.Ended {
-			a.note("too many threads to predict races in other orders of the critical sections")
-		} else {
-			a.forMemory(g)
-		}
+	if p := a.pass.Predictor; p != nil && p.Full() && !p.Given().Ended {
+		a.note("too many threads to predict races in other orders of the critical sections")
 	}
+	a.forMemory()
 	// Experiments and verdicts.
 	if !o.CheckersOnly {
 		if err := a.survey(ctx, groups); err != nil {

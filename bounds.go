@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/racesim/racesim/races"
 )
 
 // MinMemory is the least that an analysis can be given, in bytes.
@@ -53,8 +51,18 @@ func limitMemory(n int64) (undo func()) {
 }
 
 // forMemory notes what was left out for want of memory.
-func (a *analysis) forMemory(g races.Given) {
+func (a *analysis) forMemory() {
 	const why = "for want of memory (--memory)"
+	if f := a.pass.Detector.Forgot(); f.Old {
+		a.note("accesses to memory that wasn't used for long were forgotten: races with them may be missing, %s", why)
+	} else if f.Sites {
+		a.note("only the last instruction of each thread that accessed a byte was remembered, %s", why)
+	}
+	p := a.pass.Predictor
+	if p == nil {
+		return
+	}
+	g := p.Given()
 	switch {
 	case g.Ended:
 		a.note("other orders of the critical sections were looked at only up to a point in the recording, %s", why)

@@ -45,6 +45,10 @@ type Config struct {
 	// (default 4096, at most 65535). When they are used up, the thread that
 	// ended first counts as joined by everyone: see Stats.ForcedJoins.
 	MaxSlots int
+
+	// Memory bounds what is kept of accesses, in bytes, about (default 1 GiB);
+	// see Forgot.
+	Memory int64
 }
 
 // Stats count what a Detector did.
@@ -74,6 +78,10 @@ type Detector struct {
 	freePages  []*shadowPage
 	freeCells  [40][][]cell // by log2 of the capacity
 	slab       []cell
+	used       int64 // bytes
+	pruneAt    int64 // check is due when there is more
+	forgot     Forgot
+	keep       []cell // scratch
 
 	decls    map[uint64][]*decl // by virtual page
 	declList []*decl
@@ -98,8 +106,12 @@ func New(cfg Config) *Detector {
 		cfg.MaxSlots = 4096
 	}
 	cfg.MaxSlots = min(cfg.MaxSlots, 1<<16-1)
+	if cfg.Memory <= 0 {
+		cfg.Memory = 1 << 30
+	}
 	d := &Detector{
 		cfg:        cfg,
+		pruneAt:    cfg.Memory / 4,
 		pages:      map[uint64]*shadowPage{},
 		canonPages: map[uint64]*shadowPage{},
 		decls:      map[uint64][]*decl{},
@@ -120,7 +132,9 @@ func (d *Detector) Stats() Stats { return d.stats }
 // Feed takes the next event. The event is the caller's again when Feed
 // returns.
 func (d *Detector) Feed(e *Event) {
-	d.stats.Events++
+	if d.stats.Events++; d.stats.Events%shadowCheck == 0 {
+		d.check()
+	}
 	switch {
 	case e.Op != OpAccess:
 		d.other(e)

@@ -252,6 +252,9 @@ func TestAgreesWithReference(t *testing.T) {
 		for i := range events {
 			e := events[i]
 			d.Feed(&e)
+			if rapid.IntRange(0, 7).Draw(t, "prune") == 0 {
+				d.prune()
+			}
 			if e.Op == OpFree {
 				e.Kind = Free
 			}

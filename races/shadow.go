@@ -59,6 +59,7 @@ type granule struct {
 type shadowPage struct {
 	key   uint64 // canonical page number
 	refs  int    // virtual pages that show it and were touched
+	asked uint64 // Stats.Events when it was last asked for, about
 	gran  [pageGranules]granule
 	locks []emulate.Addr // locks known to live here
 }
@@ -94,6 +95,7 @@ func (d *Detector) findPage(v uint64, e *pageCacheEntry) {
 			} else {
 				p = new(shadowPage)
 			}
+			d.used += pageSize
 			p.key = key
 			if d.cfg.Canon != nil {
 				d.canonPages[key] = p
@@ -103,11 +105,13 @@ func (d *Detector) findPage(v uint64, e *pageCacheEntry) {
 		d.pages[v] = p
 		d.installDecls(v, p)
 	}
+	p.asked = d.stats.Events
 	*e = pageCacheEntry{v, p}
 }
 
 // newCells returns an empty list with room for n (a power of two) cells.
 func (d *Detector) newCells(n int) []cell {
+	d.used += int64(n) * cellSize
 	class := bits.TrailingZeros(uint(n))
 	if f := d.freeCells[class]; len(f) > 0 {
 		c := f[len(f)-1]
@@ -128,6 +132,7 @@ func (d *Detector) newCells(n int) []cell {
 // dropCells empties g's list and keeps its memory for others.
 func (d *Detector) dropCells(g *granule) {
 	if n := cap(g.cells); n > 0 {
+		d.used -= int64(n) * cellSize
 		class := bits.TrailingZeros(uint(n))
 		d.freeCells[class] = append(d.freeCells[class], g.cells[:0])
 		g.cells = nil
@@ -231,6 +236,7 @@ func (d *Detector) clearPage(v uint64, p *shadowPage, lo, hi uint64, unmap bool)
 	}
 	d.retireLocks(p, lo, hi)
 	if whole && unmap {
+		d.used -= pageSize
 		d.freePages = append(d.freePages, p)
 	} else {
 		d.installDecls(v, p)

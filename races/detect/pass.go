@@ -191,7 +191,7 @@ func (p *Pass) prepare() error {
 		p.log.full = true
 	}
 	if p.joint == nil {
-		c := races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect}
+		c := races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect, Memory: p.memory() / shadowShare}
 		if p.golang != nil {
 			c.MaxSlots = goSlots
 		}
