@@ -24,7 +24,7 @@ type RecordConfig struct {
 	CPU         string // what cpuid reports: v1, v2 or v3; "": the default
 	Cores       int    // processing units, 1 to 64; 0: 4
 	Seed        uint64 // determines schedule and guest randomness
-	Schedule    string // random, rr, pct; "": random
+	Schedule    string // random, rr, pct, pct:DEPTH, pct:DEPTH:STEPS; "": random
 	Slice       int    // mean instructions between pre-emptions; 0: the default
 	Clock       string // virtual, host; "": virtual
 	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
@@ -44,6 +44,9 @@ type RecordResult struct {
 	Signal       int // that killed it, 0: none
 	Instructions uint64
 	Threads      int
+	// Contended is the number of instructions that were executed while two
+	// threads could run: the steps of a later "pct:DEPTH:STEPS" schedule.
+	Contended uint64
 	// Deadlock says that every thread waited for ever. Record returns an error
 	// then, too; the trace is good for analysis.
 	Deadlock bool
@@ -133,7 +136,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 		err = stopped(err)
 	}
 	var d *linux.Deadlock
-	r := RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Deadlock: errors.As(err, &d)}
+	r := RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Contended: res.Contended, Deadlock: errors.As(err, &d)}
 	for _, m := range res.Missed {
 		r.Missed = append(r.Missed, fmt.Sprintf("%s answered %s, %s", m.What, m.Answer, plural(uint64(m.N), "time")))
 	}

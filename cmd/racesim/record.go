@@ -18,7 +18,7 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "cpu", DefaultText: linux.DefaultCPU.String()[len("x86-64-"):], Usage: "`LEVEL` of the processor that the program sees: v1, v2 or v3 (x86-64-v3, with AVX2 and FMA)"},
 		&cli.IntFlag{Name: "cores", Value: 4, Usage: "`N` virtual processing units, 1 to 64"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` determines the schedule and the program's random bytes"},
-		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct (random priorities)"},
+		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct[:DEPTH[:STEPS]] (random priorities, changed at DEPTH-1 points, 2, of STEPS instructions)"},
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
 		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded; record, into a folder with a trace for each; or forbid"},

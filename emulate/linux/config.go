@@ -3,6 +3,7 @@ package linux
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -19,6 +20,7 @@ type Config struct {
 	Seed uint64
 	// Schedule chooses who runs next; 0 means ScheduleRandom.
 	Schedule Schedule
+	PCT      PCT // of SchedulePCT
 	// Slice is the mean number of instructions that a thread runs between
 	// pre-emptions, 1 or more; 0 means DefaultSlice.
 	Slice int
@@ -60,7 +62,7 @@ const (
 	// ScheduleRR gives every thread the same slice in turn.
 	ScheduleRR
 	// SchedulePCT runs the thread with the highest random priority and lowers
-	// it at a few random points (Burckhardt et al., ASPLOS 2010).
+	// it at a few random points: see PCT.
 	SchedulePCT
 )
 
@@ -76,8 +78,13 @@ func (s Schedule) String() string {
 	return "invalid"
 }
 
-// ParseSchedule reads what Schedule.String printed.
+// ParseSchedule reads what Schedule.String printed. Behind "pct" may stand what
+// ParsePCT reads.
 func ParseSchedule(s string) (Schedule, error) {
+	if strings.HasPrefix(s, "pct:") {
+		_, err := ParsePCT(s)
+		return SchedulePCT, err
+	}
 	for _, p := range []Schedule{ScheduleRandom, ScheduleRR, SchedulePCT} {
 		if p.String() == s {
 			return p, nil

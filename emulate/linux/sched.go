@@ -13,12 +13,17 @@ type scheduler struct {
 	units  []schedUnit
 	last   int // rr: the unit that ran last
 
-	ready    int    // threads that can run now
-	beside   int    // threads of other processes that can
-	moved    bool   // the running thread has to change its unit
-	runnable int    // threads that could run at the last choice
-	change   uint64 // pct: instructions of the process until priorities change
-	lowest   uint64 // pct: the next priority below all others
+	ready    int  // threads that can run now
+	beside   int  // threads of other processes that can
+	moved    bool // the running thread has to change its unit
+	runnable int  // threads that could run at the last choice
+
+	// pct
+	points    []changePoint // that are still to come
+	contended uint64        // instructions executed while two threads could run
+	lowest    uint64        // the next priority below all others
+	favourite *Thread       // who ran last, and for how long while others could
+	favoured  uint64
 }
 
 // A schedUnit is one processing unit as the scheduler sees it.
@@ -28,17 +33,15 @@ type schedUnit struct {
 }
 
 const (
-	unitQuantum = 12      // slices that a thread keeps its unit while others wait for it
-	youngSlice  = 200     // mean length of a new thread's first slices
-	atomicOdds  = 48      // one atomic instruction in so many is pre-empted ...
-	manyAtomics = 20000   // ... among so many of a thread, then
-	rareAtomics = 256     // one in so many
-	aloneSlice  = 200000  // length of a slice when nobody else can run
-	pctWindow   = 4000000 // instructions over which pct spreads its change points
-	pctPoints   = 3       // change points in a window
-	splitOdds   = 10      // one slice in so many ends inside an instruction if it can
-	repIters    = 64      // most iterations of a string instruction that is cut
-	huntSteps   = 48      // instructions to look ahead for one that can be split
+	unitQuantum = 12     // slices that a thread keeps its unit while others wait for it
+	youngSlice  = 200    // mean length of a new thread's first slices
+	atomicOdds  = 48     // one atomic instruction in so many is pre-empted ...
+	manyAtomics = 20000  // ... among so many of a thread, then
+	rareAtomics = 256    // one in so many
+	aloneSlice  = 200000 // length of a slice when nobody else can run
+	splitOdds   = 10     // one slice in so many ends inside an instruction if it can
+	repIters    = 64     // most iterations of a string instruction that is cut
+	huntSteps   = 48     // instructions to look ahead for one that can be split
 )
 
 func (s *scheduler) init(p *Process) {
@@ -47,14 +50,31 @@ func (s *scheduler) init(p *Process) {
 	s.policy = p.cfg.Schedule
 	s.mean = p.cfg.Slice
 	s.units = make([]schedUnit, p.cfg.Cores)
-	s.lowest = 1 << 32
-	s.nextChange()
+	s.lowest = lowPriority
+	s.rng.next()
+	if s.policy == SchedulePCT {
+		s.points = p.cfg.PCT.points(&s.rng)
+	}
 }
 
 // newPriority draws a priority for a new thread, above the lowered ones.
-func (s *scheduler) newPriority() uint64 { return 1<<32 + s.rng.next()>>2 }
+func (s *scheduler) newPriority() uint64 { return firstPriority + s.rng.next()>>2 }
 
-func (s *scheduler) nextChange() { s.change = 1 + s.rng.next()%(pctWindow/pctPoints*2) }
+// Contended returns the number of instructions that were executed while two
+// threads of the process could run: the Steps of a PCT.
+func (p *Process) Contended() uint64 { return p.sched.contended }
+
+// untilChange is the number of instructions until priorities change.
+func (s *scheduler) untilChange() uint64 {
+	n := uint64(pctPatience)
+	if s.favoured < pctPatience {
+		n -= s.favoured
+	}
+	if len(s.points) > 0 {
+		n = min(n, max(s.points[0].at, s.contended+1)-s.contended)
+	}
+	return n
+}
 
 // place gives t the allowed unit on which the fewest threads live.
 func (s *scheduler) place(t *Thread) {
@@ -207,7 +227,7 @@ func (s *scheduler) length(t *Thread) int {
 	case s.policy == ScheduleRR:
 		return s.mean
 	case s.policy == SchedulePCT:
-		return int(min(s.change, uint64(4*s.mean)))
+		return int(min(s.untilChange(), uint64(4*s.mean)))
 	}
 	if s.rng.one(8) {
 		return 1 + s.rng.below(256)
@@ -219,15 +239,24 @@ func (s *scheduler) length(t *Thread) int {
 
 // ran accounts a slice of n instructions of t.
 func (s *scheduler) ran(t *Thread, n uint64) {
-	if s.policy != SchedulePCT || s.runnable < 2 {
+	if s.runnable < 2 {
 		return
 	}
-	if n < s.change {
-		s.change -= n
+	s.contended += n
+	if s.policy != SchedulePCT {
 		return
 	}
-	s.lower(t)
-	s.nextChange()
+	if t != s.favourite {
+		s.favourite, s.favoured = t, 0
+	}
+	s.favoured += n
+	for len(s.points) > 0 && s.points[0].at <= s.contended {
+		t.prio, s.points = s.points[0].prio, s.points[1:]
+	}
+	if s.favoured >= pctPatience {
+		s.lower(t)
+		s.favoured = 0
+	}
 }
 
 // lower puts t behind all others (pct).

@@ -137,7 +137,14 @@ func (c *Config) complete() (linux.Config, error) {
 	if err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
+	var pct linux.PCT
+	if sched == linux.SchedulePCT {
+		if pct, err = linux.ParsePCT(c.Schedule); err != nil {
+			return linux.Config{}, fmt.Errorf("record: %w", err)
+		}
+	}
 	return linux.Config{
+		PCT: pct,
 		CPU: level, Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
 		MemoryLimit: c.MemoryLimit, Dir: c.Dir, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 		HostSignals: c.HostSignals, Children: children, Strict: c.Strict,

@@ -22,6 +22,7 @@ type Result struct {
 	Signal       int // signal that killed the guest, 0 if none did
 	Instructions uint64
 	Threads      int
+	Contended    uint64 // instructions of a process while two of its threads could run, the most
 	Events       uint64 // orderable events
 	Processes    int
 	Bytes        int64 // of the traces
@@ -192,6 +193,7 @@ func (r *recorder) add(res *Result) {
 	res.Instructions += r.instructions
 	res.Threads += r.threads
 	res.KeyFrames += r.keyFrames
+	res.Contended = max(res.Contended, r.p.Contended())
 }
 
 // interrupt makes the guest stop soon. Any goroutine may call it, more than
