@@ -164,6 +164,8 @@ type analysis struct {
 	spun   map[spinKey]bool
 	rank   map[emulate.ThreadID][]sliceStart
 
+	texts map[string][]string // lines of sources that are not younger than the program, by path
+
 	sources map[string][]string // lines, by file
 
 	rt   *runtimeData
@@ -288,8 +290,9 @@ func (a *analysis) recognise(groups []*group) int {
 	for _, v := range a.sync {
 		known[v.Addr] = true
 	}
+	n += a.atomicInSource(groups)
 	for _, g := range groups {
-		if g.life() {
+		if g.life() || g.sync {
 			continue
 		}
 		if k := a.atomics(g); k > 0 {
