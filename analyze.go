@@ -154,8 +154,12 @@ type analysis struct {
 	tree *funcs.Tree
 	pass *detect.Pass
 
-	predict bool            // also races in other orders of the critical sections
-	live    bool            // that takes a replay
+	predict bool // also races in other orders of the critical sections
+	live    bool // that takes a replay
+	search  *search
+	proved  []*races.Candidate // of what was predicted
+	shownBy map[*races.Candidate]*report.Witness
+	tested  *detect.Pass    // whose predictions were looked at
 	close   map[uint64]bool // lines to be looked at access by access
 
 	sync   []races.SyncVar // recognised by experiment
@@ -248,9 +252,13 @@ type group struct {
 
 // group unites candidates that a person would call one race.
 func (a *analysis) group() []*group {
+	if a.predict && a.tested != a.pass {
+		a.tested = a.pass
+		a.prove()
+	}
 	byKey := map[string]*group{}
 	var out []*group
-	for _, c := range a.pass.Candidates() {
+	for _, c := range a.candidates() {
 		if (c.First.Internal || c.Second.Internal) && !a.o.All {
 			continue
 		}

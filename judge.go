@@ -250,6 +250,9 @@ func findLoad(s *overlay.Section, x *races.Access) int {
 func (a *analysis) race(g *group) report.Race {
 	p := g.pairs()[0]
 	r := report.Race{Predicted: g.predicted(), Location: g.loc, Count: int(g.count), Accesses: [2]report.Access{a.access(&p.First, g.life()), a.access(&p.Second, g.life())}}
+	if r.Predicted {
+		r.Witness = a.shownBy[g.cands[0]]
+	}
 	a.identify(&r, a.where(g.cands[0], &g.loc), &p)
 	return r
 }

@@ -47,7 +47,8 @@
 // Predictor (predict.go) consumes the same Events and looks for conflicts in
 // the executions that could have been: reorderings of the recording that keep
 // the order of the critical sections of each lock, but for those around the two
-// accesses.
+// accesses. Possible lists the conflicts that may come about if reads see other
+// values, for somebody who can execute that (root package, witness.go).
 //
 // # Sources
 //

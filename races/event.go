@@ -149,7 +149,7 @@ type Event struct {
 	Thread emulate.ThreadID
 	Ctx    uint32 // calling context, opaque
 	Addr   emulate.Addr
-	N      uint64 // bytes
+	N      uint64 // bytes; OpLock: the instruction that the function which took the lock began with
 	PC     uint64 // of the instruction
 	Value  uint64 // OpAccess: what was read, written or (update) left there; OpLock: see LockEdge.Segment; else see Op
 	Count  emulate.Count

@@ -2,6 +2,7 @@ package races
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"sort"
 
@@ -20,6 +21,9 @@ type PredictConfig struct {
 	// Class and Suspect are as for a Detector.
 	Class   func(emulate.Addr) uint64
 	Suspect func(line uint64)
+	// Block returns the heap block at an address, as of the last event (may be
+	// nil).
+	Block func(emulate.Addr) Block
 
 	// History is the number of accesses kept per granule and thread (default
 	// 8), Window the number of critical sections kept per lock and thread
@@ -84,7 +88,15 @@ type Predictor struct {
 
 	byKey map[candidateKey]*Candidate
 	list  []*Candidate
-	set   clock // scratch
+	// maybe are the conflicts that only what threads read, or locks, keep
+	// apart; see Possible.
+	maybe     map[candidateKey]*possible
+	maybeList []*possible
+	hard      map[Object]clock
+	recents   [4096]recent
+	exits     map[uint64]Object       // by granule: whose end the kernel tells there
+	outers    map[place]emulate.Count // of accesses in Samples; see Outer
+	set       clock                   // scratch
 }
 
 // A predThread is a thread: knows is what its events so far depend on, with
@@ -97,6 +109,12 @@ type predThread struct {
 	held     []heldSection
 	locks    lockSetNum // locks held
 	sections uint32     // critical sections begun
+	// must is what the thread knows by creation, joins and messages alone.
+	must clockNum
+	// entered has, for each critical section begun but the first ones, which
+	// were left out, the instruction before the outermost lock was taken.
+	entered []emulate.Count
+	left    int
 
 	// outer is the moment before the first of the locks held was taken, if the
 	// thread holds any and has learnt nothing since by reading.
@@ -217,6 +235,7 @@ type predAccess struct {
 	count    emulate.Count
 	value    uint64
 	ctx      uint32
+	at       uint32 // event number in the recording, as far as it goes
 	locks    lockSetNum
 	sections uint32
 	// outer is the moment before the outermost critical section; only with
@@ -251,7 +270,8 @@ func NewPredictor(cfg PredictConfig) *Predictor {
 	}
 	p := &Predictor{cfg: cfg, pruneAt: cfg.Memory / 8, threads: map[emulate.ThreadID]*predThread{}, pages: map[uint64]*predPage{},
 		locks: map[emulate.Addr]*predLock{}, objects: map[Object]clock{},
-		clocks: []clock{nil}, sets: [][]heldMode{nil}, setByID: map[string]lockSetNum{}, tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{}}
+		clocks: []clock{nil}, sets: [][]heldMode{nil}, setByID: map[string]lockSetNum{}, tries: map[candidateKey]int{}, byKey: map[candidateKey]*Candidate{},
+		maybe: map[candidateKey]*possible{}, hard: map[Object]clock{}, exits: map[uint64]Object{}, outers: map[place]emulate.Count{}}
 	for _, v := range cfg.Locks {
 		p.markBytes(&v, func(g *predGranule, m uint8) { g.ignored |= m })
 	}
@@ -322,6 +342,7 @@ func (p *Predictor) Feed(e *Event) {
 	case OpAcquire:
 		if e.Scope != ScopeInternal && !p.ofLock(e) {
 			p.learn(p.thread(e.Thread), p.objects[Object{e.Object, e.Value}])
+			p.must(p.thread(e.Thread), p.hard[Object{e.Object, e.Value}])
 		}
 	case OpRelease:
 		if e.Scope != ScopeInternal && !p.ofLock(e) {
@@ -333,6 +354,7 @@ func (p *Predictor) Feed(e *Event) {
 			parent := p.thread(emulate.ThreadID(e.Value))
 			parent.n++
 			p.learnMoment(t, parent.moment())
+			p.mustStart(t, parent)
 		}
 	case OpThreadExit:
 		for t := p.thread(e.Thread); len(t.held) > 0; { // robust ones are taken by others
@@ -342,11 +364,13 @@ func (p *Predictor) Feed(e *Event) {
 		p.post(p.thread(e.Thread), Object{ObjThread, uint64(e.Thread)})
 		if e.Addr != 0 {
 			p.granule(uint64(e.Addr)).exit = true
+			p.exits[uint64(e.Addr)>>granuleShift] = Object{ObjThread, uint64(e.Thread)}
 			p.depend(p.thread(e.Thread), &Event{Kind: Write, Addr: e.Addr, N: 4})
 		}
 		p.thread(e.Thread).ended = true
 	case OpJoin:
 		p.learn(p.thread(e.Thread), p.objects[Object{ObjThread, e.Value}])
+		p.must(p.thread(e.Thread), p.hard[Object{ObjThread, e.Value}])
 	case OpAlloc, OpReset:
 		p.forget(uint64(e.Addr), e.N)
 	case OpLock:
@@ -461,6 +485,7 @@ func (p *Predictor) post(t *predThread, o Object) {
 	c.join(k)
 	c[t.slot] = max(c[t.slot], t.n)
 	p.objects[o] = c
+	p.mustPost(t, o)
 }
 
 // forget ends the history of the n bytes at a.
@@ -533,6 +558,7 @@ func (p *Predictor) lock(e *Event) {
 		s.dropped += len(s.list) - p.cfg.Window
 		s.list = append(s.list[:0], s.list[len(s.list)-p.cfg.Window:]...)
 	}
+	t.enters(emulate.Count(e.N))
 	t.held = append(t.held, heldSection{l, e.Addr, e.Mode.Shared(), 1, s.dropped + len(s.list)})
 	p.used -= int64(cap(s.list)) * predSectionSize
 	s.list = append(s.list, section{start: t.n, at: p.now})
@@ -602,7 +628,7 @@ func (p *Predictor) piece(t *predThread, a uint64, m uint8, before moment, e *Ev
 	}
 	if data := m &^ g.syncs; data != 0 {
 		x := predAccess{bits: uint8(accessBits(e)), pc: e.PC, ctx: e.Ctx, count: e.Count, value: v,
-			mask: data, before: before, locks: t.locks, sections: t.sections, outer: t.outer, pure: t.pure && len(t.held) > 0}
+			mask: data, before: before, at: uint32(min(p.now, math.MaxUint32)), locks: t.locks, sections: t.sections, outer: t.outer, pure: t.pure && len(t.held) > 0}
 		if coarse {
 			x.bits |= bitCoarse
 		}
@@ -699,7 +725,11 @@ func (p *Predictor) blind(t *predThread, g *predGranule, m uint8) {
 // that synchronise, what is read is why the caller goes on. Elsewhere that is
 // so only for the words by which the kernel says that a thread has ended.
 func (p *Predictor) inside(e *Event) {
-	if e.Scope == ScopeUser || p.granule(uint64(e.Addr)).exit {
+	exit := p.granule(uint64(e.Addr)).exit
+	if exit && e.Kind != Write {
+		p.must(p.thread(e.Thread), p.hard[p.exits[uint64(e.Addr)>>granuleShift]])
+	}
+	if e.Scope == ScopeUser || exit {
 		p.depend(p.thread(e.Thread), e)
 	}
 }
@@ -719,6 +749,7 @@ func (p *Predictor) depend(t *predThread, e *Event) {
 // again with nothing learnt and no lock taken since.
 func (p *Predictor) keep(g *predGranule, x *predAccess) {
 	own, oldest := 0, 0
+	same, oldestSame := 0, 0 // of the same instruction
 	for i := range g.list {
 		o := &g.list[i]
 		if o.before.slot != x.before.slot {
@@ -731,8 +762,18 @@ func (p *Predictor) keep(g *predGranule, x *predAccess) {
 			oldest = i
 		}
 		own++
+		if o.pc == x.pc && o.mask == x.mask {
+			if same == 0 {
+				oldestSame = i
+			}
+			same++
+		}
 	}
 	if own >= p.cfg.History {
+		// What one instruction does again and again doesn't displace the others.
+		if 2*same >= p.cfg.History {
+			oldest = oldestSame
+		}
 		g.list = append(g.list[:oldest], g.list[oldest+1:]...)
 	}
 	was := cap(g.list)
@@ -751,10 +792,11 @@ func (p *Predictor) compare(g *predGranule, a uint64, x *predAccess) {
 			continue
 		}
 		if int(s) < len(k) && k[s] > o.before.n {
-			continue // x depends on it
+			p.possible(a, o, x) // x depends on it
+			continue
 		}
-		if !shareLock(p.sets[o.locks], p.sets[x.locks]) {
-			p.try(a, o, x)
+		if !shareLock(p.sets[o.locks], p.sets[x.locks]) && !p.try(a, o, x) {
+			p.possible(a, o, x)
 		}
 	}
 }
@@ -771,38 +813,40 @@ func shareLock(a, b []heldMode) bool {
 	return false
 }
 
-// try reports first and second, accesses to a's granule, if they race.
-func (p *Predictor) try(a uint64, first, second *predAccess) {
+// try reports first and second, accesses to a's granule, if they race, and says
+// whether they are known to.
+func (p *Predictor) try(a uint64, first, second *predAccess) bool {
 	x, y := p.expand(first, a), p.expand(second, a)
-	key := candidateKey{pc1: x.PC, kind1: x.Kind, pc2: y.PC, kind2: y.Kind, reason: Predicted}
-	if key.pc1 > key.pc2 || key.pc1 == key.pc2 && key.kind1 > key.kind2 {
-		key.pc1, key.kind1, key.pc2, key.kind2 = key.pc2, key.kind2, key.pc1, key.kind1
-	}
-	low := bits.TrailingZeros8(first.mask & second.mask)
-	addr := emulate.Addr(a&^7 + uint64(low))
-	if p.cfg.Class != nil {
-		key.class = p.cfg.Class(addr)
-	}
+	addr, size, key := p.keyOf(a, first, second, &x, &y)
 	coarse := first.coarse() || second.coarse()
-	if c := p.byKey[key]; c != nil && !coarse {
+	c := p.byKey[key]
+	if c != nil && !coarse {
 		c.Count++
-		return
+		if len(c.Samples) >= possibleSamples {
+			return true
+		}
 	}
 	if p.tries[key] >= p.cfg.MaxTries {
-		return
+		return c != nil
 	}
 	p.tries[key]++
 	if !p.races(first, second) && !p.reversed(first, second) {
-		return
+		return c != nil
 	}
 	if coarse {
 		if p.cfg.Suspect != nil {
 			p.cfg.Suspect(uint64(addr) >> lineShift)
 		}
-		return
+		return true
 	}
-	c := &Candidate{ID: len(p.list), Reason: Predicted, Order: ScopeUser, Count: 1, First: x, Second: y,
-		Addr: addr, Size: bits.Len8(first.mask&second.mask) - low, Samples: []Pair{{x, y}}}
+	p.sampled(first)
+	p.sampled(second)
+	if c != nil {
+		c.Samples = append(c.Samples, Pair{x, y})
+		return true
+	}
+	c = &Candidate{ID: len(p.list), Reason: Predicted, Order: ScopeUser, Count: 1, First: x, Second: y, Addr: addr, Size: size, Samples: []Pair{{x, y}}, Block: p.block(addr)}
 	p.byKey[key] = c
 	p.list = append(p.list, c)
+	return true
 }

@@ -41,6 +41,8 @@ type Race struct {
 	// Predicted says that the recording itself orders the two accesses, by
 	// critical sections that might as well have come in another order.
 	Predicted bool `json:"predicted,omitempty"`
+	// Witness shows a predicted race; nil for others.
+	Witness *Witness `json:"witness,omitempty"`
 	// Severity, Fail and Suppressed are what rules.yaml made of it.
 	Severity   string    `json:"severity,omitempty"`
 	Fail       *bool     `json:"fail,omitempty"`

@@ -233,6 +233,7 @@ func (p *printer) race(n int, x *Race, r *Report, others []int) {
 	if x.Predicted {
 		p.f("    when: not in this run, in which the critical sections came in an order that kept the two apart\n")
 	}
+	p.witness(x.Witness)
 	for k := range x.Accesses {
 		p.access(&x.Accesses[k])
 	}

@@ -79,6 +79,7 @@ type capture struct {
 	full   bool // accesses were left out
 	ended  bool
 	kernel map[uint64]uint64 // line -> bytes that system calls wrote since it was imported
+	left   func(*traces.Packet)
 }
 
 // atEnd reports whether the section ends at the next instruction.
@@ -186,6 +187,9 @@ func (w *capture) step() error {
 		w.exit(ev.Packet)
 	case traces.Exit:
 		w.ended = true
+		if w.left != nil {
+			w.left(ev.Packet)
+		}
 	}
 	return nil
 }

@@ -53,6 +53,14 @@ type participant struct {
 	out      Outcome
 	detail   string
 	waitAddr uint64 // futex it is blocked on
+	// Of directed runs: when it began to wait, and the instruction to pause
+	// before when it accesses a racing byte.
+	waitSince int
+	stopPC    uint64
+	part      int
+	strayed   bool              // it was off the recorded path
+	made      []emulate.Count   // system calls that made threads
+	fresh     map[uint64]uint64 // bytes, by line, of which is known that nobody knows better
 
 	hits    int           // racing accesses passed so far
 	hitPCs  []uint64      // of the first of them
@@ -89,6 +97,9 @@ type participant struct {
 
 // Call serves x86.CallSink.
 func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
+	if f := p.run.notice; f != nil {
+		f(p.part, site, target, c.R[x86.RDI])
+	}
 	if f := p.run.fatal; f != nil {
 		if name := f(target); name != "" {
 			p.doomed = name
@@ -197,6 +208,9 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	_, known := p.view(addr >> 6)
 	if l := p.run.mem.get(p.run.canon(addr >> 6)); l != nil {
 		known |= l.mask
+	}
+	if p.run.directed && p.diverged {
+		p.current(addr, mask)
 	}
 	if mask&^known != 0 {
 		p.resolve(addr, mask&^known, kind == x86.Update)
@@ -375,6 +389,9 @@ func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.s
 func (p *participant) racing(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, store bool) {
 	if !p.run.isRacy(addr, size) {
 		return
+	}
+	if p.stopPC != 0 && c.PC() == p.stopPC {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errPause})
 	}
 	at := p.count()
 	if at == p.counted && (!store || p.half) {

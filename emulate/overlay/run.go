@@ -66,6 +66,10 @@ type Run struct {
 	// answers are the user's, by system call.
 	answers map[uint64][]Answer
 	checks  *checks
+	// directed: see Directed; waiters counts the waits so far.
+	directed bool
+	waiters  int
+	notice   func(part int, site, target, arg uint64)
 }
 
 // New prepares an experiment with the given sections. A section may be used in
@@ -306,7 +310,7 @@ func (p *participant) end(o Outcome, detail string) {
 
 // setBreaks marks the places where the section may end.
 func (p *participant) setBreaks() {
-	if p.sec.End == EndCount {
+	if p.sec.End == EndCount || p.sec.End == EndOpen {
 		return
 	}
 	if b, ok := p.returnTo(); ok {

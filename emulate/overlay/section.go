@@ -88,6 +88,8 @@ const (
 	// EndCount: after as many instructions as recorded; for sections that
 	// never came back.
 	EndCount
+	// EndOpen: nowhere, but with the thread.
+	EndOpen
 )
 
 // A Section is a stretch of one recorded thread.
@@ -105,6 +107,9 @@ type Section struct {
 	End   EndKind
 	EndPC uint64
 	SP    uint64 // RSP at the entry of the frame: above it the caller's memory begins
+	// Cleared is the word that the kernel clears when the thread ends, if it
+	// does so within the section; 0: none. Only Past.Capture sets it.
+	Cleared uint64
 	// Exit is the state after the last recorded instruction.
 	Exit x86.State
 	// Live are the locations whose values the recorded continuation used; only

@@ -59,11 +59,17 @@ func (p *participant) syscall() {
 		}
 		if in.NoExit {
 			p.exited = true
+			if nr == sysExit {
+				p.leave()
+			}
 			p.end(Done, "")
 			return
 		}
 		for _, w := range in.Writes {
 			p.forget(w.Addr, w.N)
+			if p.run.directed && (nr == sysClone || nr == sysClone3) && w.N == 4 {
+				p.run.Set(w.Addr, 4, in.Ret) // CLONE_PARENT_SETTID, CLONE_CHILD_SETTID
+			}
 		}
 		if in.State != nil { // as it was afterwards
 			c.SetState(*in.State)
@@ -89,6 +95,9 @@ func (p *participant) syscall() {
 	case nr == sysExit || nr == sysExitGroup:
 		p.calls = append(p.calls, call)
 		p.exited = true
+		if nr == sysExit {
+			p.leave()
+		}
 		p.end(Done, "")
 	case unseen[nr]:
 		if !p.answered(nr, args) {
@@ -128,6 +137,9 @@ func (r *Run) mapAnonymous(n uint64) uint64 {
 
 // recordedCall finds the recorded call that this one repeats.
 func (p *participant) recordedCall(nr uint64, args [6]uint64) *Input {
+	if p.run.directed {
+		return p.nextCall(nr, args)
+	}
 	for i := p.next; i < len(p.sec.Inputs); i++ {
 		in := &p.sec.Inputs[i]
 		if in.Kind != InSyscall {
@@ -206,6 +218,11 @@ func (p *participant) futex(args [6]uint64) {
 			p.finishCall(uint64(e))
 			return
 		}
+		if p.run.directed {
+			p.finishCall(0)
+			p.directedWait(args[0])
+			return
+		}
 		if in := p.recordedCall(sysFutex, args); in != nil && len(p.run.parts) == 1 && !p.diverged {
 			p.finishCall(in.Ret)
 			return
@@ -215,6 +232,10 @@ func (p *participant) futex(args [6]uint64) {
 		p.waited()
 	case futexWake, futexWakeBS:
 		p.recordedCall(sysFutex, args)
+		if p.run.directed {
+			p.finishCall(p.run.directedWake(args[0], uint64(uint32(args[2]))))
+			return
+		}
 		n := uint64(0)
 		for _, q := range p.run.parts {
 			if q != p && q.phase == blocked && q.waitAddr == args[0] {
@@ -234,6 +255,9 @@ func (p *participant) futex(args [6]uint64) {
 // waited lets the others move. Somebody who waits with nobody left to wait for
 // hangs, sooner or later, by its budget; make it sooner.
 func (p *participant) waited() {
+	if p.run.directed {
+		return
+	}
 	for _, q := range p.run.parts {
 		if q != p && q.phase != ended {
 			p.phase = blocked

@@ -85,6 +85,9 @@ func (s *Snapshot) NewThread() *Thread {
 // Thread returns the number of the guest thread.
 func (s *Snapshot) Thread() emulate.ThreadID { return s.id }
 
+// InCall says whether the thread was in the middle of a system call.
+func (s *Snapshot) InCall() bool { return s.inCall }
+
 // Session returns the trace that the snapshot is of.
 func (s *Snapshot) Session() *Session { return s.s }
 

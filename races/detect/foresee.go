@@ -29,7 +29,7 @@ func (p *Pass) early() {
 	f := p.foreseer
 	if f == nil {
 		f = &foreseer{blocks: races.New(races.Config{}), suspects: map[uint64]bool{}, in: make(chan logPart, maxBehind), done: make(chan struct{})}
-		f.pred = p.newPredictor(func(line uint64) { f.suspects[line] = true })
+		f.pred = p.newPredictor(func(line uint64) { f.suspects[line] = true }, f.blocks)
 		p.foreseer = f
 		go f.run()
 	}
@@ -60,7 +60,7 @@ func (f *foreseer) take(e *races.Event) {
 	case races.OpAlloc, races.OpFree, races.OpReset:
 		f.blocks.Feed(e)
 	}
-	predict(f.pred, e, f.blocks)
+	f.pred.Feed(e)
 }
 
 // end hands over what is left and returns the predictor when it has seen all.
@@ -78,14 +78,5 @@ func (p *Pass) Drop() {
 		f.quit.Store(true)
 		f.end(&eventLog{})
 		p.foreseer, p.log = nil, eventLog{full: true}
-	}
-}
-
-// predict gives an event to a predictor. blocks knows the heap as it is then.
-func predict(pred *races.Predictor, e *races.Event, blocks *races.Detector) {
-	n := len(pred.Candidates())
-	pred.Feed(e)
-	for _, c := range pred.Candidates()[n:] {
-		c.Block = blocks.BlockAt(c.Addr)
 	}
 }

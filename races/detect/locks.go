@@ -71,6 +71,7 @@ type lockCall struct {
 	role  lockRole // without roleRW
 	rw    bool
 	lock  uint64
+	from  emulate.Count // its first instruction
 }
 
 // mutexSize is the size of a pthread_mutex_t in bytes (glibc, x86-64).
@@ -117,7 +118,7 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 	if e.lock == 0 {
 		return
 	}
-	l := lockCall{depth: t.Depth(), role: e.lock &^ roleRW, rw: e.lock&roleRW != 0, lock: c.R[x86.RDI]}
+	l := lockCall{depth: t.Depth(), role: e.lock &^ roleRW, rw: e.lock&roleRW != 0, lock: c.R[x86.RDI], from: f.t.Count()}
 	if l.role == roleCondWait {
 		l.lock = c.R[x86.RSI]
 	}
@@ -169,7 +170,7 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 			continue
 		}
 		a := t.Level(0)
-		e := races.Event{Op: races.OpLock, Addr: emulate.Addr(l.lock), PC: uint64(a.Site), Ctx: f.p.Tree.Node(a.Node).Parent, Count: count}
+		e := races.Event{Op: races.OpLock, Addr: emulate.Addr(l.lock), PC: uint64(a.Site), Ctx: f.p.Tree.Node(a.Node).Parent, Count: count, N: uint64(l.from)}
 		switch l.role {
 		case roleShared:
 			e.Mode = races.LockShared

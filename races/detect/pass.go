@@ -49,8 +49,8 @@ type Pass struct {
 	Detector *races.Detector
 	// Predictor has what Predict found; nil without it.
 	Predictor *races.Predictor
-	// Contended says that two threads took the same lock. Otherwise there is
-	// nothing to predict.
+	// Contended says that two threads took the same lock, or that atomic
+	// instructions of two threads met. Otherwise there is nothing to predict.
 	Contended bool
 	// Suspects are lines that have to be looked at more closely: what was found
 	// is right, but races in these lines may be missing.
@@ -199,7 +199,7 @@ func (p *Pass) prepare() error {
 	}
 	p.sync = sync
 	if p.Predict {
-		p.Predictor = p.newPredictor(p.suspect)
+		p.Predictor = p.newPredictor(p.suspect, p.Detector)
 		p.log.full = true
 	}
 	p.held = map[emulate.ThreadID][]emulate.Addr{}
@@ -302,6 +302,9 @@ func (p *Pass) feed(e *races.Event) {
 				return
 			}
 		}
+		if (e.Flags&races.Atomic != 0 || e.Typed) && !p.Contended {
+			p.take(e)
+		}
 	case races.OpThreadStart:
 		if tt := p.Threads[e.Thread]; tt != nil { // else another process's
 			p.Lives.start(e.Thread, emulate.ThreadID(e.Value), tt.Control)
@@ -310,11 +313,7 @@ func (p *Pass) feed(e *races.Event) {
 		p.holds(e.Thread)
 	case races.OpLock:
 		e.Value = p.Lives.Now(e.Thread)
-		if first := p.takers[e.Addr]; first == 0 {
-			p.takers[e.Addr] = e.Thread
-		} else if first != e.Thread && p.golang == nil {
-			p.Contended = true
-		}
+		p.take(e)
 	case races.OpFree:
 		if p.Conduct != nil {
 			p.Conduct.freeing(e)
@@ -339,11 +338,32 @@ func (p *Pass) feed(e *races.Event) {
 		}
 		return
 	}
-	predict(p.Predictor, e, p.Detector)
+	p.Predictor.Feed(e)
 }
 
-func (p *Pass) newPredictor(suspect func(line uint64)) *races.Predictor {
-	c := races.PredictConfig{Sync: p.sync, Class: p.class, Suspect: suspect}
+// take notes that a thread took a lock, or used a variable that synchronises.
+func (p *Pass) take(e *races.Event) {
+	if first := p.takers[e.Addr]; first == 0 {
+		p.takers[e.Addr] = e.Thread
+	} else if first != e.Thread && p.golang == nil {
+		p.Contended = true
+	}
+}
+
+// Births returns the threads that a thread created, in order, with the number
+// of the orderable event of each.
+func (p *Pass) Births(parent emulate.ThreadID) (ids []emulate.ThreadID, mins []uint64) {
+	for _, b := range p.children[parent] {
+		if p.Threads[b.id] != nil {
+			ids, mins = append(ids, b.id), append(mins, b.min)
+		}
+	}
+	return ids, mins
+}
+
+// newPredictor returns a predictor; blocks knows the heap.
+func (p *Pass) newPredictor(suspect func(line uint64), blocks *races.Detector) *races.Predictor {
+	c := races.PredictConfig{Sync: p.sync, Class: p.class, Suspect: suspect, Block: blocks.BlockAt}
 	c.Memory = p.memory() / predictShare
 	if p.limits.exact {
 		c.History, c.MaxTries = 1<<20, 1<<20
@@ -548,4 +568,15 @@ func (p *Pass) batch() *batch {
 		return b
 	}
 	return &batch{}
+}
+
+// Distance returns how many instructions Seek replays to get somewhere, about.
+func (p *Pass) Distance(id emulate.ThreadID, count emulate.Count) uint64 {
+	from := emulate.Count(0)
+	for _, m := range p.Threads[id].marks {
+		if m.count <= count {
+			from = m.count
+		}
+	}
+	return uint64(count - min(from, count))
 }

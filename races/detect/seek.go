@@ -67,8 +67,9 @@ func (p *Pass) Seek(id emulate.ThreadID, count emulate.Count) (*replay.Thread, *
 	}
 	m := tt.marks[0]
 	for i := range tt.marks {
-		if tt.marks[i].count <= count {
-			m = tt.marks[i]
+		// What is asked for is a system call's beginning.
+		if at := &tt.marks[i]; at.count < count || at.count == count && !at.snap.InCall() {
+			m = *at
 		}
 	}
 	m = p.visits.best(id, count, m)
