@@ -165,7 +165,7 @@ type analysis struct {
 	sync   []races.SyncVar // recognised by experiment
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
-	spun   map[spinKey]bool
+	spun   map[spinKey]*report.Experiment
 	rank   map[emulate.ThreadID][]sliceStart
 
 	texts map[string][]string // lines of sources that are not younger than the program, by path
@@ -247,7 +247,8 @@ type group struct {
 	place [2]report.Frame // of the two sides, first candidate's order
 	loc   report.Location
 	count uint64
-	sync  bool // recognised as synchronisation in this round
+	sync  bool               // recognised as synchronisation in this round
+	spun  *report.Experiment // …because of this
 }
 
 // group unites candidates that a person would call one race.

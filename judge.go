@@ -134,10 +134,10 @@ func (a *analysis) spins(g *group) []races.SyncVar {
 		if load.Kind != races.Read {
 			load, store = store, load
 		}
-		if load.Kind != races.Read || store.Kind != races.Write || load.Kernel || store.Kernel || load.Atomic {
+		if load.Kind != races.Read || store.Kind != races.Write && store.Kind != races.Update || load.Kernel || store.Kernel || load.Atomic {
 			continue
 		}
-		if a.spinsAt(load, store) {
+		if g.spun = a.spinsAt(load, store); g.spun != nil {
 			waits = true
 			break
 		}
@@ -167,13 +167,14 @@ type spinKey struct {
 	addr, written emulate.Addr
 }
 
-// spinsAt says whether with an old value the load makes its thread wait.
-func (a *analysis) spinsAt(load, store *races.Access) bool {
+// spinsAt returns the experiment that shows that a load's thread only waits for
+// the store, nil if there is none.
+func (a *analysis) spinsAt(load, store *races.Access) *report.Experiment {
 	key := spinKey{load.Thread, store.Thread, load.Count, store.Count, load.Addr, store.Addr}
 	spins, known := a.spun[key]
 	if !known {
 		if a.spun == nil {
-			a.spun = map[spinKey]bool{}
+			a.spun = map[spinKey]*report.Experiment{}
 		}
 		spins = a.triesSpin(load, store)
 		a.spun[key] = spins
@@ -181,10 +182,10 @@ func (a *analysis) spinsAt(load, store *races.Access) bool {
 	return spins
 }
 
-func (a *analysis) triesSpin(load, store *races.Access) bool {
+func (a *analysis) triesSpin(load, store *races.Access) *report.Experiment {
 	places, err := loadsub.Places(a.pass, a.ms, load.Thread, load.Count, maxPlaces)
 	if err != nil {
-		return false
+		return nil
 	}
 	values := a.oldValues(load, store)
 	var then *uint64
@@ -203,13 +204,36 @@ func (a *analysis) triesSpin(load, store *races.Access) bool {
 			continue
 		}
 		for _, v := range values {
-			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true, Then: then}, nil, loadsub.Options{World: world, Budget: spinSteps})
+			t := loadsub.Try(s, i, loadsub.Replacement{Source: loadsub.FromOther, Value: v, Freeze: true, Then: then, Works: then != nil && v <= 1 && *then == 1-v}, nil, loadsub.Options{World: world, Budget: spinSteps})
 			if t.Spun {
-				return true
+				return a.spinning(load, p, t)
 			}
 		}
 	}
-	return false
+	return nil
+}
+
+// spinning says what a trial showed of a reader that only waits.
+func (a *analysis) spinning(load *races.Access, p loadsub.Place, t *loadsub.Trial) *report.Experiment {
+	at := a.frame(load)
+	x := &report.Experiment{Function: p.String(), Load: at.Place(), Mode: "simulate", Source: string(t.Replacement.Source), Outcome: "spin",
+		Recorded: number(load.Value, load.Size), Replacement: number(t.Replacement.Value, load.Size), Outputs: []report.Output{}}
+	e := &t.Result.Ends[0]
+	if e.Released > 0 && t.Replacement.Then != nil {
+		besides := "nothing else"
+		if e.Busy {
+			besides = "other work in between"
+		}
+		x.Detail = fmt.Sprintf("it looks %d times in %d instructions and does %s; once there is %s, it goes on",
+			e.LookedThen, e.Released, besides, number(*t.Replacement.Then, load.Size))
+	} else {
+		x.Detail = fmt.Sprintf("it looks %d times in %d instructions and does nothing else", e.Looked, e.Steps)
+	}
+	if v, ok := a.ms.VarAtSize(load.Addr, load.Size); ok && v.Place != nil && v.Place.Size == int64(load.Size) && !v.Place.Atomic && !v.Place.Volatile &&
+		!strings.ContainsAny(v.Path, ".[") {
+		x.Detail += "; as it is compiled: the variable is neither volatile nor atomic, and a compiler may keep it in a register"
+	}
+	return x
 }
 
 // oldValues lists what the location may have held before the store.
@@ -260,6 +284,9 @@ func (a *analysis) race(g *group) report.Race {
 // synchronisation is the report of a variable that was recognised.
 func (a *analysis) synchronisation(g *group) report.Race {
 	r := a.race(g)
+	if g.spun != nil {
+		r.Experiments = append(r.Experiments, *g.spun)
+	}
 	a.verdict(&r, classify.Evidence{Spin: true, Predicted: r.Predicted})
 	return r
 }

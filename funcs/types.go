@@ -67,6 +67,7 @@ type Type struct {
 	// class that isn't trivially copyable).
 	ByMemory bool
 	Atomic   bool // _Atomic or std::atomic
+	Volatile bool
 }
 
 // A Field is a member of a struct.
@@ -124,6 +125,7 @@ func (g *debugInfo) resolve(off dwarf.Offset, depth int) *Type {
 		like(elem(), "const ")
 	case dwarf.TagVolatileType:
 		like(elem(), "volatile ")
+		t.Volatile = true
 	case dwarf.TagRestrictType:
 		like(elem(), "")
 	case dwarf.TagAtomicType:

@@ -44,6 +44,8 @@ type Replacement struct {
 	Freeze bool
 	// Then, if set, is the value that comes once all the section does is to look.
 	Then *uint64
+	// Works: or that it goes round a loop that looks each time.
+	Works bool
 }
 
 // Choices are where replacement values can come from, beside the section
@@ -439,6 +441,9 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 		x.Freeze()
 		if rep.Then != nil {
 			x.Then(*rep.Then)
+			if rep.Works {
+				x.Works()
+			}
 		}
 	case rep.Correct:
 		x.Hold()

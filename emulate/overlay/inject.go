@@ -11,6 +11,7 @@ type Injected struct {
 	val          uint64
 	hold, freeze bool
 	then         *uint64 // what comes once the participant spins
+	works        bool    // …or goes round and round, looking at it each time
 }
 
 // Inject puts the low size bytes of v at addr when participant part is about
@@ -35,6 +36,30 @@ func (x *Injected) Freeze() { x.hold, x.freeze = true, true }
 // new: one that goes on as before only happens to look often.
 func (x *Injected) Then(v uint64) { x.then = &v }
 
+// Works lets the participant do other work while it waits: the value of Then
+// comes, too, if it looks again and again until the budget ends, and it waited
+// if it then stops looking.
+func (x *Injected) Works() { x.works = true }
+
+// worksOn reports whether a participant that ran out of its budget went round
+// a loop that ends when a replaced value changes, as far as can be told, and
+// gives it the other value.
+func (p *participant) worksOn() bool {
+	if p.glances < minRounds {
+		return false
+	}
+	for _, x := range p.injects {
+		if x.then != nil && x.works {
+			p.working = true
+			return p.release()
+		}
+	}
+	return false
+}
+
+// minRounds is how often a participant that works must have looked.
+const minRounds = 16
+
 // release ends the first replacement that waits for its end, and reports
 // whether there was one.
 func (p *participant) release() bool {
@@ -45,6 +70,7 @@ func (p *participant) release() bool {
 		p.run.Set(x.addr, x.size, *x.then)
 		x.then, x.hold, x.freeze = nil, false, false
 		p.released, p.lastNew = p.executed, p.executed
+		p.atRelease = p.glances
 		clear(p.polls)
 		return true
 	}

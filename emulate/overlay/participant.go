@@ -89,6 +89,9 @@ type participant struct {
 	streams   []stream
 	texts     []*page
 	polls     map[uint64]int
+	glances   uint64 // loads of tracked locations
+	working   bool   // see Injected.Works
+	atRelease uint64 // …when what it spun on got its other value
 	waitedFor bool   // it spun on a tracked location until the other had moved
 	worked    bool   // it went on and on, changing memory, until the other had moved
 	ret       uint64 // return address, 0 if unknown
@@ -200,6 +203,7 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	p.racing(c, addr, size, kind, false)
 	if n := len(p.run.track); n != 0 && p.run.tracked(addr, size) {
 		p.polls[c.PC()]++
+		p.glances++
 	}
 	mask := byteMask(addr, size)
 	if !p.ownStack(addr) {

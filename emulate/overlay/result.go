@@ -18,14 +18,20 @@ type End struct {
 	Waited   bool   // it spun on a tracked location until the other had moved
 	Worked   bool   // it went on and on, changing memory, until the other had moved
 	Steps    uint64
-	RAX, RDX uint64
-	XMM0     [2]uint64
-	Calls    []Call
-	Answered []uint64 // system calls that the user answered, by number
-	Texts    []Text   // what it put into the buffers of streams, by descriptor
-	Regs     [16]uint64
-	XMM      [16][2]uint64
-	YMM      [16][2]uint64 // the upper halves
+	// Looked is the number of loads of tracked locations; Released that of
+	// instructions, and LookedThen of such loads, until what it spun on got its
+	// other value (Injected.Then), 0 if it never did.
+	Looked, LookedThen uint64
+	Released           uint64
+	Busy               bool // it did other work while it waited for that
+	RAX, RDX           uint64
+	XMM0               [2]uint64
+	Calls              []Call
+	Answered           []uint64 // system calls that the user answered, by number
+	Texts              []Text   // what it put into the buffers of streams, by descriptor
+	Regs               [16]uint64
+	XMM                [16][2]uint64
+	YMM                [16][2]uint64 // the upper halves
 }
 
 // A Result is what a Run produced.
@@ -44,6 +50,7 @@ func (r *Run) Result() *Result {
 	for _, p := range r.parts {
 		c := p.cpu
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor, Worked: p.worked,
+			Looked: p.glances, LookedThen: p.atRelease, Released: p.released, Busy: p.working,
 			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
 		copy(e.Regs[:], c.R[:16])
 		for nr := range p.asked {

@@ -302,7 +302,10 @@ func (r *Run) allEnded() bool {
 
 func (p *participant) end(o Outcome, detail string) {
 	looks := p.looked(maxGlances)
-	if p.news(); o == Done && p.released > 0 && (!looks || p.lastNew > p.released) {
+	if p.working {
+		looks = p.glances-p.atRelease > maxGlances
+	}
+	if p.news(); o == Done && p.released > 0 && (!looks || p.lastNew > p.released && !p.working) {
 		o, detail = Spun, "loops until the variable changes"
 	}
 	p.phase, p.out, p.detail = ended, o, detail
@@ -512,7 +515,9 @@ func (p *participant) overBudget() bool {
 	p.news()
 	if p.released > 0 {
 		switch {
-		case p.lastNew > p.released:
+		case p.working && p.glances-p.atRelease > maxGlances:
+			p.end(Hung, "goes on as before when the variable changes")
+		case p.lastNew > p.released && !p.working:
 			p.end(Spun, "loops until the variable changes")
 		case p.executed-p.released < afterRelease:
 			return false
@@ -548,6 +553,8 @@ func (p *participant) overBudget() bool {
 			return false
 		}
 		p.end(Spun, "loops until the variable changes")
+	} else if p.worksOn() {
+		return false
 	} else {
 		p.end(Hung, fmt.Sprintf("still running after %d instructions, recorded %d", p.executed, p.sec.Steps()))
 	}
