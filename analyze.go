@@ -165,7 +165,7 @@ type analysis struct {
 	sync   []races.SyncVar // recognised by experiment
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
-	spun   map[spinKey]*report.Experiment
+	spun   map[spinKey]*wait
 	rank   map[emulate.ThreadID][]sliceStart
 
 	texts map[string][]string // lines of sources that are not younger than the program, by path
@@ -309,7 +309,7 @@ func (a *analysis) recognise(groups []*group) int {
 			g.sync = true
 			continue
 		}
-		vars := a.spins(g)
+		vars := a.spins(g, groups)
 		if len(vars) == 0 {
 			continue
 		}

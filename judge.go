@@ -123,11 +123,34 @@ func (a *analysis) quiet(target uint64) bool {
 	return ok && r.Category.Own()
 }
 
+// handsOver says whether a variable by which the storing thread ends the loading
+// one's loop orders anything but itself: other accesses of theirs race that it
+// would put in order.
+func handsOver(groups []*group, g *group, load, store *races.Access) bool {
+	for _, o := range groups {
+		if o == g {
+			continue
+		}
+		for _, c := range o.cands {
+			for _, p := range c.Samples {
+				x, y := &p.First, &p.Second
+				if x.Thread != store.Thread {
+					x, y = y, x
+				}
+				if x.Thread == store.Thread && x.Count < store.Count && y.Thread == load.Thread && y.Count > load.Count {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // spins tests whether a race's reader does nothing but wait for the writer. It
 // returns the locations that the two lines hand to and fro in this way: all
 // those of the group, since elements of one array and members of one object are
 // waited for by the same code.
-func (a *analysis) spins(g *group) []races.SyncVar {
+func (a *analysis) spins(g *group, groups []*group) []races.SyncVar {
 	waits := false
 	for _, p := range g.pairs() {
 		load, store := &p.First, &p.Second
@@ -137,8 +160,9 @@ func (a *analysis) spins(g *group) []races.SyncVar {
 		if load.Kind != races.Read || store.Kind != races.Write && store.Kind != races.Update || load.Kernel || store.Kernel || load.Atomic {
 			continue
 		}
-		if g.spun = a.spinsAt(load, store); g.spun != nil {
-			waits = true
+		x := a.spinsAt(load, store)
+		if x != nil && (!x.busy || handsOver(groups, g, load, store)) {
+			g.spun, waits = &x.Experiment, true
 			break
 		}
 	}
@@ -169,12 +193,12 @@ type spinKey struct {
 
 // spinsAt returns the experiment that shows that a load's thread only waits for
 // the store, nil if there is none.
-func (a *analysis) spinsAt(load, store *races.Access) *report.Experiment {
+func (a *analysis) spinsAt(load, store *races.Access) *wait {
 	key := spinKey{load.Thread, store.Thread, load.Count, store.Count, load.Addr, store.Addr}
 	spins, known := a.spun[key]
 	if !known {
 		if a.spun == nil {
-			a.spun = map[spinKey]*report.Experiment{}
+			a.spun = map[spinKey]*wait{}
 		}
 		spins = a.triesSpin(load, store)
 		a.spun[key] = spins
@@ -182,7 +206,7 @@ func (a *analysis) spinsAt(load, store *races.Access) *report.Experiment {
 	return spins
 }
 
-func (a *analysis) triesSpin(load, store *races.Access) *report.Experiment {
+func (a *analysis) triesSpin(load, store *races.Access) *wait {
 	places, err := loadsub.Places(a.pass, a.ms, load.Thread, load.Count, maxPlaces)
 	if err != nil {
 		return nil
@@ -213,10 +237,18 @@ func (a *analysis) triesSpin(load, store *races.Access) *report.Experiment {
 	return nil
 }
 
+// A wait is the experiment that shows that a reader waits; busy: it does other
+// work meanwhile.
+type wait struct {
+	report.Experiment
+	busy bool
+}
+
 // spinning says what a trial showed of a reader that only waits.
-func (a *analysis) spinning(load *races.Access, p loadsub.Place, t *loadsub.Trial) *report.Experiment {
+func (a *analysis) spinning(load *races.Access, p loadsub.Place, t *loadsub.Trial) *wait {
 	at := a.frame(load)
-	x := &report.Experiment{Function: p.String(), Load: at.Place(), Mode: "simulate", Source: string(t.Replacement.Source), Outcome: "spin",
+	x := &wait{busy: t.Result.Ends[0].Busy}
+	x.Experiment = report.Experiment{Function: p.String(), Load: at.Place(), Mode: "simulate", Source: string(t.Replacement.Source), Outcome: "spin",
 		Recorded: number(load.Value, load.Size), Replacement: number(t.Replacement.Value, load.Size), Outputs: []report.Output{}}
 	e := &t.Result.Ends[0]
 	if e.Released > 0 && t.Replacement.Then != nil {
