@@ -82,15 +82,16 @@ func raceFails(v report.Verdict, failOn string) bool {
 var worse = map[report.Verdict]int{report.Synchronisation: 1, report.Benign: 2, report.Unknown: 3, report.Harmful: 4}
 
 // Merge unites the reports of several recordings of one program: races of the
-// same lines on the same variable become one, with the worst verdict and the
-// number of recordings that show it; findings likewise.
+// same lines on the same variable become one, as the recording shows it that has
+// the worst verdict, with the number of recordings that show it and their
+// verdicts if they differ; findings likewise.
 func Merge(rs []*report.Report) *report.Report {
 	if len(rs) == 1 {
 		return rs[0]
 	}
 	out := &report.Report{Schema: report.Schema}
 	races, findings, notes := map[string]int{}, map[string]int{}, map[string]bool{}
-	for _, r := range rs {
+	for n, r := range rs {
 		here := map[string]bool{}
 		for _, x := range r.Races {
 			// The number that uniqueIDs put behind an identifier is of one
@@ -106,15 +107,20 @@ func Merge(rs []*report.Report) *report.Report {
 				out.Races = append(out.Races, report.Race{})
 			}
 			y := &out.Races[i]
-			total, seen := y.Count+x.Count, y.Seen
+			total, seen, run, verdicts := y.Count+x.Count, y.Seen, y.Run, y.Verdicts
 			if !here[k] {
 				seen++
 			}
 			here[k] = true
+			if verdicts == nil {
+				verdicts = map[report.Verdict]int{}
+			}
+			verdicts[x.Verdict]++
 			if worse[x.Verdict] > worse[y.Verdict] || x.Verdict == y.Verdict && x.Confidence > y.Confidence {
 				*y = x
+				run = n + 1
 			}
-			y.Count, y.Seen = total, seen
+			y.Count, y.Seen, y.Run, y.Verdicts = total, seen, run, verdicts
 		}
 		for _, f := range r.Findings {
 			k := f.Checker
@@ -142,6 +148,11 @@ func Merge(rs []*report.Report) *report.Report {
 		out.Summary.Instructions += r.Summary.Instructions
 		out.Summary.Threads = max(out.Summary.Threads, r.Summary.Threads)
 	}
+	for i := range out.Races {
+		if y := &out.Races[i]; len(y.Verdicts) == 1 {
+			y.Verdicts = nil // all runs agree
+		}
+	}
 	out.Summary.Runs = len(rs)
 	uniqueIDs(out.Races)
 	return out
@@ -155,16 +166,19 @@ func sameRace(x *report.Race) string {
 	return strings.Join(append(sides, x.ID), "|")
 }
 
-// Worst returns the index of the report with the worst race.
-func Worst(rs []*report.Report) int {
-	best, at := -1, 0
-	for i, r := range rs {
-		score := len(r.Findings)
-		for _, x := range r.Races {
-			score = max(score, 1000*worse[x.Verdict])
+// Worst returns the index of the recording that shows the worst of a merged
+// report best: its first race that isn't suppressed. Without races, it is the
+// one with the most findings.
+func Worst(merged *report.Report, rs []*report.Report) int {
+	for i := range merged.Races {
+		if x := &merged.Races[i]; x.Suppressed == "" && x.Run > 0 {
+			return x.Run - 1
 		}
-		if score > best {
-			best, at = score, i
+	}
+	at := 0
+	for i, r := range rs {
+		if len(r.Findings) > len(rs[at].Findings) {
+			at = i
 		}
 	}
 	return at

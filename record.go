@@ -206,6 +206,17 @@ func ParseSize(s string) (uint64, error) {
 	return n << shift, nil
 }
 
+// WithSteps adds to a pct schedule that doesn't say it how many steps there will
+// be, as a recording before told (RecordResult.Contended); 0 is unknown.
+func WithSteps(schedule string, steps uint64) string {
+	c, err := linux.ParsePCT(schedule)
+	if err != nil || c.Steps > 0 || steps == 0 {
+		return schedule
+	}
+	c.Steps = steps
+	return c.String()
+}
+
 // DeriveSeed returns the seed of the i-th of several runs: the first has the
 // seed itself.
 func DeriveSeed(seed uint64, i int) uint64 {

@@ -13,9 +13,18 @@ type Report struct {
 	Summary  Summary   `json:"summary"`
 	// Experiments are those that the user asked for and that belong to no race.
 	Experiments []Experiment `json:"experiments,omitempty"`
+	// Runs are the recordings that were merged, if several were made.
+	Runs []Run `json:"runs,omitempty"`
 	// Notes are sentences about what limits the analysis (a truncated trace,
 	// missing symbols, an exhausted budget). Never silent.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// A Run is one of several recordings. Its seed and schedule make it again.
+type Run struct {
+	Seed     uint64 `json:"seed"`
+	Schedule string `json:"schedule"`
+	Trace    string `json:"trace,omitempty"` // where it was kept
 }
 
 // A Verdict says what a race does.
@@ -44,13 +53,17 @@ type Race struct {
 	// Witness shows a predicted race; nil for others.
 	Witness *Witness `json:"witness,omitempty"`
 	// Severity, Fail and Suppressed are what rules.yaml made of it.
-	Severity   string    `json:"severity,omitempty"`
-	Fail       *bool     `json:"fail,omitempty"`
-	Suppressed string    `json:"suppressed,omitempty"` // the reason given
-	Count      int       `json:"count"`                // conflicting pairs that this race stands for
-	Seen       int       `json:"seen,omitempty"`       // recordings that show it, if several were made
-	Location   Location  `json:"location"`
-	Accesses   [2]Access `json:"accesses"`
+	Severity   string `json:"severity,omitempty"`
+	Fail       *bool  `json:"fail,omitempty"`
+	Suppressed string `json:"suppressed,omitempty"` // the reason given
+	Count      int    `json:"count"`                // conflicting pairs that this race stands for
+	Seen       int    `json:"seen,omitempty"`       // recordings that show it, if several were made
+	// Run is the one of several recordings, from 1, that shows it as it is here,
+	// and Verdicts in how many the verdicts were which, if they differ.
+	Run      int             `json:"run,omitempty"`
+	Verdicts map[Verdict]int `json:"verdicts,omitempty"`
+	Location Location        `json:"location"`
+	Accesses [2]Access       `json:"accesses"`
 	// LeftOut says what the budget left out: kind and number.
 	LeftOut []string `json:"left_out,omitempty"`
 	// Checkers are those that changed their minds in an experiment.

@@ -253,8 +253,33 @@ func (p *printer) race(n int, x *Race, r *Report, others []int) {
 	p.f("    id %s, %s", x.ID, count(x.Count, "conflict"))
 	if runs > 1 {
 		p.f(" in %d of %d runs", x.Seen, runs)
+		p.run(x, r)
 	}
 	p.f("\n\n")
+}
+
+// run says which of several recordings a race is told from, and what the others
+// say.
+func (p *printer) run(x *Race, r *Report) {
+	var vs []string
+	for _, v := range []Verdict{Harmful, Unknown, Benign, Synchronisation} {
+		if n := x.Verdicts[v]; n > 0 {
+			vs = append(vs, fmt.Sprintf("%s in %d", v, n))
+		}
+	}
+	if len(vs) > 0 {
+		p.f(" (%s)", strings.Join(vs, ", "))
+	}
+	if x.Run < 1 || x.Run > len(r.Runs) {
+		return
+	}
+	q := &r.Runs[x.Run-1]
+	p.f("; this is run %d", x.Run)
+	if q.Trace != "" {
+		p.f(", %s", q.Trace)
+	} else {
+		p.f(", record --seed %d --schedule %s", q.Seed, q.Schedule)
+	}
 }
 
 // members lists the other races with the cause of x.

@@ -149,6 +149,9 @@ func analyzeAndGate(c *cli.Context, g *gate, path string, o racesim.AnalyzeOptio
 	if err != nil {
 		return fail(damage(err, exitInternal), "%s", say(c, fmt.Errorf("%s: %w", path, err)))
 	}
+	if err := g.judge(c, r); err != nil {
+		return err
+	}
 	ok, err := g.print(c, r, o.Loads, recordedAt(path))
 	if err != nil {
 		return err

@@ -97,12 +97,17 @@ func writable(path string) error {
 	return err
 }
 
-// print applies the rules and the gate, and writes the report. loads are the
-// user's; recorded is when the trace was.
-func (g *gate) print(c *cli.Context, r *report.Report, loads []racesim.Load, recorded time.Time) (passed bool, err error) {
+// judge applies the rules and the gate.
+func (g *gate) judge(c *cli.Context, r *report.Report) error {
 	if err := racesim.GateSure(r, g.rules, g.failOn, g.confidence); err != nil {
-		return false, fail(exitUse, "%s: %v", c.Command.Name, err)
+		return fail(exitUse, "%s: %v", c.Command.Name, err)
 	}
+	return nil
+}
+
+// print writes a report that was judged. loads are the user's; recorded is when
+// the trace was.
+func (g *gate) print(c *cli.Context, r *report.Report, loads []racesim.Load, recorded time.Time) (passed bool, err error) {
 	racesim.Quote(r, recorded)
 	for _, l := range racesim.Unused(r, loads) {
 		r.Notes = append(r.Notes, fmt.Sprintf("--load %s:%d was not tried: no load that could be experimented with is on that line", l.File, l.Line))

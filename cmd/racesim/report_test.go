@@ -23,8 +23,14 @@ type (
 		Findings []jsonFinding `json:"findings"`
 		Summary  jsonSummary   `json:"summary"`
 		Notes    []string      `json:"notes,omitempty"`
+		Runs     []jsonRun     `json:"runs,omitempty"`
 		// Experiments that the user asked for and that belong to no race.
 		Experiments []jsonExperiment `json:"experiments,omitempty"`
+	}
+	jsonRun struct {
+		Seed     uint64 `json:"seed"`
+		Schedule string `json:"schedule"`
+		Trace    string `json:"trace,omitempty"`
 	}
 	jsonCause struct {
 		ID      string   `json:"id"`
@@ -53,6 +59,8 @@ type (
 		Count       int              `json:"count,omitempty"`
 		Predicted   bool             `json:"predicted,omitempty"`
 		Seen        int              `json:"seen,omitempty"`
+		Run         int              `json:"run,omitempty"`
+		Verdicts    map[string]int   `json:"verdicts,omitempty"`
 		Severity    string           `json:"severity,omitempty"`
 		Fail        *bool            `json:"fail,omitempty"`
 		Suppressed  string           `json:"suppressed,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -79,13 +80,23 @@ func runTest(c *cli.Context) error {
 			return err
 		}
 	}
-	ok, err := g.print(c, racesim.Merge(t.reports), o.Loads, recordedAt(t.paths[0]))
-	if err != nil {
+	recorded := recordedAt(t.paths[0])
+	r := racesim.Merge(t.reports)
+	r.Runs = t.made
+	if err := g.judge(c, r); err != nil {
 		return err
 	}
-	if !ok || c.String("trace") != "" {
+	if r.Summary.Gate != "pass" || c.String("trace") != "" {
 		// Of several runs, the one that shows the worst is the one to keep.
-		t.keep(t.paths[racesim.Worst(t.reports)])
+		worst := racesim.Worst(r, t.reports)
+		kept := t.keep(t.paths[worst])
+		if worst < len(r.Runs) {
+			r.Runs[worst].Trace = kept
+		}
+	}
+	ok, err := g.print(c, r, o.Loads, recorded)
+	if err != nil {
+		return err
 	}
 	if !ok {
 		return fail(exitGate, "")
@@ -103,6 +114,8 @@ type tester struct {
 	stdin   int64 // where stdin was, -1: it isn't a file
 	paths   []string
 	reports []*report.Report
+	made    []report.Run // if there are several
+	steps   uint64       // while two threads could run, at most
 
 	recording atomic.Bool
 	signal    atomic.Int32 // that came while the program ran
@@ -112,6 +125,7 @@ type tester struct {
 func (t *tester) run(i int) error {
 	cfg := t.cfg
 	cfg.Seed = racesim.DeriveSeed(t.cfg.Seed, i)
+	cfg.Schedule = racesim.WithSteps(cfg.Schedule, t.steps)
 	cfg.Output = filepath.Join(t.dir, fmt.Sprintf("run%d.ttd", i+1))
 	if i > 0 && t.stdin >= 0 {
 		if _, err := os.Stdin.Seek(t.stdin, io.SeekStart); err != nil {
@@ -144,12 +158,18 @@ func (t *tester) run(i int) error {
 	if s := res.ExitCode(); s != 0 && !res.Deadlock {
 		r.Notes = append(r.Notes, ended(res))
 	}
+	t.steps = max(t.steps, res.Contended)
 	t.reports = append(t.reports, r)
 	t.paths = append(t.paths, cfg.Output)
 	if t.runs > 1 {
 		s := &r.Summary
-		fmt.Fprintf(os.Stderr, "racesim: run %d of %d: seed %d: %d harmful, %d unknown, %d benign, %d synchronisation, %d findings\n",
-			i+1, t.runs, cfg.Seed, s.Harmful, s.Unknown, s.Benign, s.Synchronisation, s.Findings)
+		t.made = append(t.made, report.Run{Seed: cfg.Seed, Schedule: cfg.Schedule})
+		how := ""
+		if strings.HasPrefix(cfg.Schedule, "pct") {
+			how = ", schedule " + cfg.Schedule
+		}
+		fmt.Fprintf(os.Stderr, "racesim: run %d of %d: seed %d%s: %d harmful, %d unknown, %d benign, %d synchronisation, %d findings\n",
+			i+1, t.runs, cfg.Seed, how, s.Harmful, s.Unknown, s.Benign, s.Synchronisation, s.Findings)
 	}
 	return nil
 }
@@ -185,9 +205,9 @@ func (t *tester) watch() func() {
 	return func() { signal.Stop(ch); close(ch) }
 }
 
-// keep moves a trace out of the temporary folder and names it. That it can't
-// be kept doesn't change the verdict, but is said.
-func (t *tester) keep(path string) {
+// keep moves a trace out of the temporary folder, names it and returns its name.
+// That it can't be kept doesn't change the verdict, but is said.
+func (t *tester) keep(path string) string {
 	path = traceFile(path)
 	to := t.c.String("trace")
 	if to == "" {
@@ -195,9 +215,10 @@ func (t *tester) keep(path string) {
 	}
 	if err := move(path, to); err != nil {
 		fmt.Fprintf(os.Stderr, "racesim: test: the trace is lost: %v; --trace FILE keeps it elsewhere\n", err)
-		return
+		return ""
 	}
 	fmt.Fprintf(os.Stderr, "racesim: the trace is %s; racesim analyze %s looks at it again\n", to, to)
+	return to
 }
 
 // move renames a file, or copies it to another file system.
