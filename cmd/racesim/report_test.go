@@ -81,6 +81,7 @@ type (
 	jsonAccess struct {
 		Thread     uint32      `json:"thread"`
 		ThreadName string      `json:"thread_name,omitempty"`
+		Goroutine  uint64      `json:"goroutine,omitempty"`
 		CreatedBy  uint32      `json:"created_by,omitempty"`
 		CreatedAt  []jsonFrame `json:"created_at,omitempty"`
 		Position   string      `json:"position"`
