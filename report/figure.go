@@ -50,7 +50,7 @@ func (x *Race) figure() template.HTML {
 	for k := range x.Accesses {
 		a := &x.Accesses[k]
 		d.box(lane[k]-laneW/2, 4, laneW, 36, "head")
-		d.text(lane[k], 19, laneW-12, "strong", "middle", fmt.Sprintf("thread %d", a.Thread))
+		d.text(lane[k], 19, laneW-12, "strong", "middle", a.who())
 		d.text(lane[k], 34, laneW-12, "", "middle", a.Function+", "+a.Place())
 	}
 	var turns []Turn

@@ -19,6 +19,11 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.0f", 100*p) },
 	"name":    func(x *Race) string { return x.Location.Name() },
 	"at":      func(a Access) string { return a.Place() },
+	"who":     func(a Access) string { return a.who() },
+	"creator": func(a Access) string { return a.creator() },
+	"path":    func(s []Frame) string { return path(inner(s)) },
+	"by":      by,
+	"join":    func(s []string) string { return strings.Join(s, ", ") },
 	"what":    what,
 	"inc":     func(i int) int { return i + 1 },
 	"group":   group,
@@ -30,14 +35,25 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // sides with their code, what was executed again, and figures of how it goes
 // wrong.
 func WriteHTML(w io.Writer, r *Report) error {
-	c := struct {
-		*Report
-		Judged []*Race
-	}{Report: r}
+	c := htmlPage{Report: r}
 	for i := range r.Races {
 		c.Judged = append(c.Judged, &r.Races[i])
 	}
 	return page.Execute(w, c)
+}
+
+// An htmlPage is what the page is made from.
+type htmlPage struct {
+	*Report
+	Judged []*Race
+}
+
+// Why is what several races have in common with x, "" if that isn't known.
+func (p htmlPage) Why(x *Race) string {
+	if c := p.cause(x); c != nil {
+		return c.What
+	}
+	return ""
 }
 
 // shown lists a race's experiments, the one that decided first.

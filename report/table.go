@@ -295,17 +295,7 @@ func (p *printer) members(x *Race, r *Report, others []int) {
 }
 
 func (p *printer) access(a *Access) {
-	p.f("    ")
-	kind := "thread"
-	if a.Goroutine != 0 {
-		kind = "goroutine"
-		p.f("goroutine %d on ", a.Goroutine)
-	}
-	p.f("thread %d", a.Thread)
-	if a.ThreadName != "" {
-		p.f(" (%s)", a.ThreadName)
-	}
-	p.f(": ")
+	p.f("    %s: ", a.who())
 	if a.Atomic {
 		p.f("atomic ")
 	}
@@ -325,8 +315,28 @@ func (p *printer) access(a *Access) {
 	}
 	p.stack(a.Stack)
 	if s := inner(a.CreatedAt); len(s) > 0 {
-		p.f("      created by %s %d: %s\n", kind, a.CreatedBy, path(s))
+		p.f("      created by %s: %s\n", a.creator(), path(s))
 	}
+}
+
+// who names the thread of an access.
+func (a *Access) who() string {
+	s := fmt.Sprintf("thread %d", a.Thread)
+	if a.Goroutine != 0 {
+		s = fmt.Sprintf("goroutine %d on %s", a.Goroutine, s)
+	}
+	if a.ThreadName != "" {
+		s += " (" + a.ThreadName + ")"
+	}
+	return s
+}
+
+// creator names who created it.
+func (a *Access) creator() string {
+	if a.Goroutine != 0 {
+		return fmt.Sprintf("goroutine %d", a.CreatedBy)
+	}
+	return fmt.Sprintf("thread %d", a.CreatedBy)
 }
 
 // by names a thread that did something.
