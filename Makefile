@@ -60,7 +60,7 @@ sweep: build
 # How often verdicts are right, of labelled programs in several builds, and from that the weights of confidence;
 # see docs/confidence.md. calibrate-fit takes the verdicts as they were measured.
 calibrate: tools
-	$(GO) run ./internal/calibrate -measure
+	$(GO) run ./internal/calibrate -measure -valgrind $(ACCURACY)/source/root
 
 calibrate-fit:
 	$(GO) run ./internal/calibrate

@@ -84,6 +84,7 @@ var Signs = []Sign{
 	{"+failed", func(f *Facts) float64 { return truth(f.Failed > 0) }},
 	{"+skipped", func(f *Facts) float64 { return truth(f.Skipped > 0) }},
 	{"+predicted", func(f *Facts) float64 { return truth(f.Predicted) }},
+	{"+checker", func(f *Facts) float64 { return truth(f.Checker) }},
 	{"+abnormal", func(f *Facts) float64 { return truth(f.Abnormal > 0) }},
 }
 

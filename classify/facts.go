@@ -9,6 +9,9 @@ type Facts struct {
 	Skipped       int // interleavings that the budget left out
 
 	OrdersDiffer, Public, Gone, Predicted bool
+	// Checker: in some order a checker finds something that it doesn't find in
+	// another.
+	Checker bool
 
 	// Trials by what they showed; Abnormal, Normal and Happened are among those
 	// that are Different.
@@ -20,7 +23,8 @@ func (e *Evidence) Facts() Facts {
 	t := tally(e.Trials)
 	return Facts{Interleavings: e.Interleavings, Odd: e.NotSerialisable, Pairs: e.Pairs, Failed: e.Failed, Skipped: e.Skipped,
 		OrdersDiffer: e.OrdersDiffer, Public: e.Public != "", Gone: e.Gone != "", Predicted: e.Predicted,
-		Same: t.same, Different: t.different, Crash: t.crash, Unknown: t.unknown, Abnormal: t.abnormal, Normal: t.normal, Happened: t.happened}
+		Checker: e.Appeared != "" || e.OrderFinding != "",
+		Same:    t.same, Different: t.different, Crash: t.crash, Unknown: t.unknown, Abnormal: t.abnormal, Normal: t.normal, Happened: t.happened}
 }
 
 // A field is one of the facts by its name in a table.
@@ -33,7 +37,7 @@ type field struct {
 func (f *Facts) fields() []field {
 	return []field{
 		{"interleavings", &f.Interleavings, nil}, {"odd", &f.Odd, nil}, {"pairs", &f.Pairs, nil}, {"failed", &f.Failed, nil}, {"skipped", &f.Skipped, nil},
-		{"orders_differ", nil, &f.OrdersDiffer}, {"public", nil, &f.Public}, {"gone", nil, &f.Gone}, {"predicted", nil, &f.Predicted},
+		{"orders_differ", nil, &f.OrdersDiffer}, {"public", nil, &f.Public}, {"gone", nil, &f.Gone}, {"predicted", nil, &f.Predicted}, {"checker", nil, &f.Checker},
 		{"same", &f.Same, nil}, {"different", &f.Different, nil}, {"crash", &f.Crash, nil}, {"unknown", &f.Unknown, nil},
 		{"abnormal", &f.Abnormal, nil}, {"normal", &f.Normal, nil}, {"happened", &f.Happened, nil},
 	}

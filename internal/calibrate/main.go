@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,12 +21,14 @@ func main() {
 	weights := flag.String("weights", "classify/confidence.csv", "the table of weights to write")
 	page := flag.String("page", "docs/confidence.md", "the page whose tables to write")
 	image := flag.String("plot", "docs/img/confidence.svg", "the plot to write")
-	seeds := flag.Int("seeds", 2, "recordings of each build")
-	nbuilds := flag.Int("builds", 3, "builds of each program, of gcc -O1 and in turn gcc -O0, gcc -O2, clang -O1")
+	seeds := flag.Int("seeds", 2, "recordings of each program built by gcc -O1")
+	others := flag.Int("others", 1, "other builds of each program, in turn by gcc -O0, gcc -O2, clang -O1")
 	jobs := flag.Int("j", runtime.NumCPU(), "runs made at the same time")
 	limit := flag.Duration("timeout", 2*time.Minute, "time for one run")
 	only := flag.String("only", "", "a regular expression for the names of the programs")
-	bin := flag.String("one", "", "run this program alone and print what is said of it")
+	vg := flag.String("valgrind", "", "root of Valgrind's source, for the tests of Helgrind and DRD")
+	suite := flag.String("suite", "internal/accuracy/testdata/valgrind.csv", "the table of these tests")
+	single := flag.Bool("one", false, "run one program, given with its arguments, and print what is said of it")
 	seed := flag.Uint64("seed", 1, "… with this seed")
 	leave := flag.String("without", "", "signs not to use, with commas: what are they good for?")
 	flag.Parse()
@@ -33,11 +36,18 @@ func main() {
 		without[s] = true
 	}
 	err := func() error {
-		if *bin != "" {
-			return one(*bin, *seed)
+		if *single {
+			return one(flag.Args(), *seed)
 		}
 		if *fresh {
-			if err := remeasure(*dirs, *scratch, *table, *only, *nbuilds, *seeds, *jobs, *limit); err != nil {
+			var more []*program
+			if *vg != "" {
+				var err error
+				if more, err = valgrind(*suite, *vg); err != nil {
+					return err
+				}
+			}
+			if err := remeasure(*dirs, more, *scratch, *table, *only, *others, *seeds, *jobs, *limit); err != nil {
 				return err
 			}
 		}
@@ -49,8 +59,8 @@ func main() {
 	}
 }
 
-// remeasure makes the table of verdicts.
-func remeasure(dirs, scratch, table, only string, nbuilds, seeds, jobs int, limit time.Duration) error {
+// remeasure makes the table of verdicts, on the programs in dirs and others.
+func remeasure(dirs string, ps []*program, scratch, table, only string, others, seeds, jobs int, limit time.Duration) error {
 	names, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -67,8 +77,7 @@ func remeasure(dirs, scratch, table, only string, nbuilds, seeds, jobs int, limi
 	if scratch, err = filepath.Abs(scratch); err != nil {
 		return err
 	}
-	var ps []*program
-	for _, d := range strings.Split(dirs, ",") {
+	for _, d := range strings.FieldsFunc(dirs, func(r rune) bool { return r == ',' }) {
 		more, err := programs(d)
 		if err != nil {
 			return err
@@ -77,12 +86,11 @@ func remeasure(dirs, scratch, table, only string, nbuilds, seeds, jobs int, limi
 			if p.source, err = filepath.Abs(p.source); err != nil {
 				return err
 			}
-			if names.MatchString(p.name) {
-				ps = append(ps, p)
-			}
 		}
+		ps = append(ps, more...)
 	}
-	runs := plan(ps, nbuilds, seeds)
+	ps = slices.DeleteFunc(ps, func(p *program) bool { return !names.MatchString(p.name) })
+	runs := plan(ps, others, seeds)
 	if err := measure(runs, scratch, jobs, limit); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type said struct {
 // one records and analyses a program in this process, and writes what racesim
 // says of its races to stdout. It is a process of its own for each run, so that
 // what goes wrong is of that run alone.
-func one(bin string, seed uint64) error {
+func one(argv []string, seed uint64) error {
 	dir, err := os.MkdirTemp("", "racesim-calibrate-")
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func one(bin string, seed uint64) error {
 	}
 	defer null.Close()
 	trace := filepath.Join(dir, "t.ttd")
-	if _, err := racesim.Record(context.Background(), racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: seed, Stdout: null, Stderr: null}); err != nil {
+	if _, err := racesim.Record(context.Background(), racesim.RecordConfig{Output: trace, Argv: argv, Seed: seed, Stdout: null, Stderr: null}); err != nil {
 		fmt.Fprintln(os.Stderr, "record:", err) // a deadlock; the trace is whole
 	}
 	type place struct {
@@ -83,18 +83,22 @@ type run struct {
 	err  string
 }
 
-// plan lists the runs: each program in several builds, the first of which is
-// everybody's, the others in turn.
-func plan(ps []*program, perProgram, seeds int) []*run {
+// plan lists the runs: each program in the first build with some seeds, and in
+// others, which take turns, with one. What is built in its own way is recorded
+// once, and what has no race, which mostly says nothing, in two builds.
+func plan(ps []*program, others, seeds int) []*run {
 	var out []*run
 	for i, p := range ps {
-		for k := range min(perProgram, len(builds)) {
-			b := &builds[0]
-			if k > 0 {
-				b = &builds[1+(i+k)%(len(builds)-1)]
-			}
-			for seed := 1; seed <= seeds; seed++ {
-				out = append(out, &run{p: p, b: b, seed: seed})
+		n := seeds
+		if p.truth == "none" || p.cc != nil {
+			n = 1
+		}
+		for seed := 1; seed <= n; seed++ {
+			out = append(out, &run{p: p, b: &builds[0], seed: seed})
+		}
+		for k := range min(others, len(builds)-1) {
+			if p.cc == nil {
+				out = append(out, &run{p: p, b: &builds[1+(i+k)%(len(builds)-1)], seed: 1})
 			}
 		}
 	}
@@ -110,21 +114,12 @@ func measure(runs []*run, scratch string, jobs int, limit time.Duration) error {
 	next := make(chan *run)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	bins := map[string]*sync.Once{}
 	done := 0
 	for range jobs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for r := range next {
-				mu.Lock()
-				once := bins[r.p.name+r.b.name]
-				if once == nil {
-					once = new(sync.Once)
-					bins[r.p.name+r.b.name] = once
-				}
-				mu.Unlock()
-				once.Do(func() { _, err = r.p.compile(r.b, scratch) })
 				r.make(self, scratch, limit)
 				mu.Lock()
 				done++
@@ -154,7 +149,7 @@ func (r *run) make(self, scratch string, limit time.Duration) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), limit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, self, "-one", bin, "-seed", fmt.Sprint(r.seed))
+	cmd := exec.CommandContext(ctx, self, append([]string{"-one", "-seed", fmt.Sprint(r.seed), bin}, r.p.args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errs, scratch
 	if err := cmd.Run(); err != nil {

@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A program is a source file that says what is true of its races.
 type program struct {
 	name   string // unique
 	source string
+	cc     []string // compiler and flags, if not those of a build
+	args   []string
 	flags  []string // beside those of the build
 	truth  string   // harmful, benign, synchronisation, none
 	races  []label  // of single races
@@ -78,18 +81,35 @@ func programs(dir string) ([]*program, error) {
 // compile builds a program, unless it is there already, and returns its path.
 func (p *program) compile(b *build, dir string) (string, error) {
 	cc := b.c
+	if p.cc != nil {
+		return compile(filepath.Join(dir, filepath.Base(p.source)), append(slices.Clone(p.cc), p.source, "-lm", "-lrt"))
+	}
 	if strings.HasSuffix(p.source, ".cpp") {
 		cc = b.cpp
 	}
 	bin := filepath.Join(dir, strings.NewReplacer("/", "_", " ", "").Replace(p.name+b.name))
+	return compile(bin, slices.Concat([]string{cc, "-g", "-pthread", "-w", p.source}, b.flags, p.flags))
+}
+
+// building lets one program be compiled at a time.
+var building sync.Mutex
+
+// compile runs a compiler for the program bin, unless that is there, newer than
+// the sources in the command.
+func compile(bin string, command []string) (string, error) {
+	building.Lock()
+	defer building.Unlock()
 	if is, err := os.Stat(bin); err == nil {
-		if src, err := os.Stat(p.source); err == nil && src.ModTime().Before(is.ModTime()) {
+		old := slices.ContainsFunc(command, func(f string) bool {
+			src, err := os.Stat(f)
+			return err == nil && src.Mode().IsRegular() && src.ModTime().After(is.ModTime())
+		})
+		if !old {
 			return bin, nil
 		}
 	}
-	args := append([]string{"-g", "-pthread", "-w", "-o", bin, p.source}, b.flags...)
-	if out, err := exec.Command(cc, append(args, p.flags...)...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", cc, p.source, err, out)
+	if out, err := exec.Command(command[0], append(command[1:], "-o", bin)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, out)
 	}
 	return bin, nil
 }

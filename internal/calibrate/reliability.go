@@ -153,3 +153,37 @@ func diagram(bs []bin) *plot.Diagram {
 	d.Series = append(d.Series, s)
 	return d
 }
+
+// agreement returns in how many of the races that several recordings of one
+// build show these give the same verdict, and of how many of those it is wrong.
+func agreement(rows []row) (same, all, wrong int) {
+	type race struct{ program, build, race, lines string }
+	seeds := map[race]map[int]*row{}
+	for i := range rows {
+		r := &rows[i]
+		k := race{r.program, r.build, r.race, r.lines}
+		if seeds[k] == nil {
+			seeds[k] = map[int]*row{}
+		}
+		seeds[k][r.seed] = r
+	}
+	for _, of := range seeds {
+		if len(of) < 2 {
+			continue
+		}
+		all++
+		verdicts := map[string]bool{}
+		right := false
+		for _, r := range of {
+			verdicts[r.verdict] = true
+			right = r.right
+		}
+		if len(verdicts) == 1 {
+			same++
+			if !right {
+				wrong++
+			}
+		}
+	}
+	return same, all, wrong
+}

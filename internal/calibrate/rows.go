@@ -18,6 +18,7 @@ type row struct {
 	program, build string
 	seed           int
 	race           string // variable, without indices, or the functions
+	lines          string // of both sides
 	truth          string
 	verdict        string
 	basis          classify.Basis
@@ -35,7 +36,7 @@ func (r *run) rows() []row {
 		if truth == "any" {
 			continue
 		}
-		x := row{program: r.p.name, build: r.b.name, seed: r.seed, race: s.name(), truth: truth, verdict: s.Verdict, basis: s.Basis, facts: s.Facts}
+		x := row{program: r.p.name, build: r.b.name, seed: r.seed, race: s.name(), lines: fmt.Sprintf("%d/%d", min(s.Lines[0], s.Lines[1]), max(s.Lines[0], s.Lines[1])), truth: truth, verdict: s.Verdict, basis: s.Basis, facts: s.Facts}
 		// Synchronisation is no race.
 		x.right = s.Verdict == truth || truth == "none" && s.Verdict == classify.Synchronisation
 		out = append(out, x)
@@ -53,7 +54,7 @@ func (s *said) name() string {
 	return s.Functions[0] + "/" + s.Functions[1]
 }
 
-var columns = []string{"program", "build", "seed", "race", "truth", "verdict", "basis", "right"}
+var columns = []string{"program", "build", "seed", "race", "lines", "truth", "verdict", "basis", "right"}
 
 // write puts rows into a table.
 func write(path string, rows []row) error {
@@ -67,9 +68,9 @@ func write(path string, rows []row) error {
 		return err
 	}
 	for _, r := range rows {
-		l := []string{r.program, r.build, fmt.Sprint(r.seed), r.race, r.truth, r.verdict, string(r.basis), "0"}
+		l := []string{r.program, r.build, fmt.Sprint(r.seed), r.race, r.lines, r.truth, r.verdict, string(r.basis), "0"}
 		if r.right {
-			l[7] = "1"
+			l[len(columns)-1] = "1"
 		}
 		for _, n := range r.facts.Row() {
 			l = append(l, fmt.Sprint(n))
@@ -94,7 +95,7 @@ func read(r io.Reader) ([]row, error) {
 	}
 	var out []row
 	for i, l := range all[1:] {
-		x := row{program: l[0], build: l[1], race: l[3], truth: l[4], verdict: l[5], basis: classify.Basis(l[6]), right: l[7] == "1"}
+		x := row{program: l[0], build: l[1], race: l[3], lines: l[4], truth: l[5], verdict: l[6], basis: classify.Basis(l[7]), right: l[8] == "1"}
 		ns := make([]int, len(l)-len(columns))
 		if x.seed, err = strconv.Atoi(l[2]); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+2, err)
