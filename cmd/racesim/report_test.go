@@ -58,12 +58,25 @@ type (
 		Experiments []jsonExperiment `json:"experiments"`
 		Count       int              `json:"count,omitempty"`
 		Predicted   bool             `json:"predicted,omitempty"`
+		Witness     *jsonWitness     `json:"witness,omitempty"`
 		Seen        int              `json:"seen,omitempty"`
 		Run         int              `json:"run,omitempty"`
 		Verdicts    map[string]int   `json:"verdicts,omitempty"`
 		Severity    string           `json:"severity,omitempty"`
 		Fail        *bool            `json:"fail,omitempty"`
 		Suppressed  string           `json:"suppressed,omitempty"`
+	}
+	jsonWitness struct {
+		Executed bool   `json:"executed"`
+		Why      string `json:"why,omitempty"`
+		Steps    []struct {
+			Thread      uint32    `json:"thread"`
+			Instruction uint64    `json:"instruction,omitempty"`
+			What        string    `json:"what"`
+			At          jsonFrame `json:"at"`
+		} `json:"steps,omitempty"`
+		LeftOut int      `json:"left_out,omitempty"`
+		Other   []uint32 `json:"other,omitempty"`
 	}
 	jsonLocation struct {
 		Kind        string      `json:"kind"`
