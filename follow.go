@@ -117,7 +117,7 @@ func (a *analysis) fate(o *open) fate {
 	return f
 }
 
-// once reports whether the load is executed only once, as far as is known: who
+// once reports whether the thread looks there only once, as far as is known: who
 // looks again and again takes what comes.
 func (o *open) once() bool {
 	s := o.bench.norm.site
@@ -125,6 +125,15 @@ func (o *open) once() bool {
 		return false
 	}
 	n := 0
+	for i := range o.bench.s.Accesses {
+		if x := &o.bench.s.Accesses[i]; !x.Writes() && x.Addr == o.Load.Addr {
+			n++
+		}
+	}
+	if n > 1 {
+		return false
+	}
+	n = 0
 	for _, k := range s.seen[o.Load.PC] {
 		n += k
 	}

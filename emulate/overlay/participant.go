@@ -69,6 +69,7 @@ type participant struct {
 	half    bool          // …and its store too
 	paused  bool
 
+	racy      Uses
 	calls     []Call
 	asked     map[uint64]int // answers of the user that were given, by system call
 	assumed   int            // reads served from later in the recording
@@ -201,6 +202,9 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	p.freedAt(addr, size, "reads")
 	p.beyond(addr, size, false)
 	p.racing(c, addr, size, kind, false)
+	if p.run.isRacy(addr, size) {
+		p.racy.Loads++
+	}
 	if n := len(p.run.track); n != 0 && p.run.tracked(addr, size) {
 		p.polls[c.PC()]++
 		p.glances++
@@ -333,6 +337,9 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	p.freedAt(addr, size, "writes")
 	p.beyond(addr, size, true)
 	p.racing(c, addr, size, x86.Write, true)
+	if p.run.isRacy(addr, size) {
+		p.racy.stored(addr, size, p.read(addr, size), v)
+	}
 	line := p.run.canon(addr >> 6)
 	l := p.run.mem.own(line)
 	mask := byteMask(addr, size)

@@ -24,6 +24,7 @@ type End struct {
 	Looked, LookedThen uint64
 	Released           uint64
 	Busy               bool // it did other work while it waited for that
+	Racy               Uses // of the racing bytes
 	RAX, RDX           uint64
 	XMM0               [2]uint64
 	Calls              []Call
@@ -32,6 +33,25 @@ type End struct {
 	Regs               [16]uint64
 	XMM                [16][2]uint64
 	YMM                [16][2]uint64 // the upper halves
+}
+
+// Uses is what a participant does with the racing bytes.
+type Uses struct {
+	Loads, Stores int
+	Falls, Rises  bool // a store makes the value smaller, or larger, as a signed number
+	Parts         bool // stores differ in place or size
+	addr          uint64
+	size          int
+}
+
+func (u *Uses) stored(addr uint64, size int, was, is uint64) {
+	if u.Stores++; u.Stores == 1 {
+		u.addr, u.size = addr, size
+	}
+	u.Parts = u.Parts || u.addr != addr || u.size != size
+	n := 64 - 8*min(size, 8)
+	a, b := int64(was<<n), int64(is<<n)
+	u.Falls, u.Rises = u.Falls || b < a, u.Rises || b > a
 }
 
 // A Result is what a Run produced.
@@ -51,7 +71,7 @@ func (r *Run) Result() *Result {
 		c := p.cpu
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor, Worked: p.worked,
 			Looked: p.glances, LookedThen: p.atRelease, Released: p.released, Busy: p.working,
-			Steps: p.executed, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
+			Steps: p.executed, Racy: p.racy, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}
 		copy(e.Regs[:], c.R[:16])
 		for nr := range p.asked {
 			e.Answered = append(e.Answered, nr)
