@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"debug/buildinfo"
 	"debug/dwarf"
 	"strings"
 	"sync"
@@ -28,13 +29,41 @@ type goRuntime struct {
 // A GoLayout says where the run-time's structures have what matters, in bytes.
 // (runtime/runtime2.go, chan.go)
 type GoLayout struct {
-	GoID                        uint64 // of g, 0: unknown
-	ChanCount, ChanSize, ChanCl uint64 // of hchan: qcount, dataqsiz, closed
-	ChanLock                    uint64
+	GoID                          uint64 // of g, 0: unknown
+	ChanCount, ChanSize, ChanLock uint64 // of hchan: qcount, dataqsiz, lock
 }
 
-// goDefaults is the layout of Go 1.25 and 1.26.
-var goDefaults = GoLayout{GoID: 152, ChanCount: 0, ChanSize: 8, ChanCl: 28, ChanLock: 104}
+// goLayouts are those of the versions of Go, for programs without debugging
+// information; the first one that isn't newer counts.
+var goLayouts = []struct {
+	minor  int
+	layout GoLayout
+}{
+	{25, GoLayout{GoID: 152, ChanSize: 8, ChanLock: 104}},
+	{23, GoLayout{GoID: 160, ChanSize: 8, ChanLock: 96}},
+	{0, GoLayout{GoID: 152, ChanSize: 8, ChanLock: 88}},
+}
+
+// oldestGo is the first version whose timers are known.
+const oldestGo = 23
+
+// goMinor returns the x of Go 1.x, which built a module; the newest known one
+// if it doesn't say.
+func (m *Module) goMinor() int {
+	if b, err := buildinfo.ReadFile(m.Path); err == nil {
+		if v, ok := strings.CutPrefix(b.GoVersion, "go1."); ok {
+			n := 0
+			for _, c := range v {
+				if c < '0' || c > '9' || n > 1000 {
+					break
+				}
+				n = 10*n + int(c-'0')
+			}
+			return n
+		}
+	}
+	return goLayouts[0].minor
+}
 
 // IsGo says whether the program was built by the Go tool chain.
 func (ms *Modules) IsGo() bool { return ms.goRun().m != nil }
@@ -54,7 +83,16 @@ func (ms *Modules) goRun() *goRuntime {
 		if r.m == nil {
 			return
 		}
-		r.layout = goDefaults
+		minor := r.m.goMinor()
+		for _, l := range goLayouts {
+			if minor >= l.minor {
+				r.layout = l.layout
+				break
+			}
+		}
+		if minor < oldestGo {
+			ms.note("%s was built by Go 1.%d: before 1.%d, not all that synchronises is known", r.m.Path, minor, oldestGo)
+		}
 		if g := r.m.debug(); g != nil {
 			g.goLayout(&r.layout)
 		}
@@ -78,7 +116,7 @@ func (m *Module) isGo() bool {
 // types of all packages in one unit.
 func (g *debugInfo) goLayout(l *GoLayout) {
 	want := map[string]*uint64{"runtime.g.goid": &l.GoID, "runtime.hchan.qcount": &l.ChanCount, "runtime.hchan.dataqsiz": &l.ChanSize,
-		"runtime.hchan.closed": &l.ChanCl, "runtime.hchan.lock": &l.ChanLock}
+		"runtime.hchan.lock": &l.ChanLock}
 	for _, u := range g.units {
 		if name, _ := u.entry.Val(dwarf.AttrName).(string); name != "runtime" {
 			continue
@@ -209,7 +247,7 @@ func (m *Module) isGoRuntime(name string, at uint64) bool {
 	if strings.HasPrefix(name, "type:") || strings.HasPrefix(name, "type..") {
 		return false // comparing and hashing values of the program's types
 	}
-	if strings.HasPrefix(name, "_cgo_") || strings.HasPrefix(name, "x_cgo_") || strings.HasPrefix(name, "crosscall") || strings.HasPrefix(name, "go:") {
+	if strings.HasPrefix(name, "_cgo_") || strings.HasPrefix(name, "x_cgo_") {
 		return true
 	}
 	pkg := goPackage(name)
@@ -227,7 +265,7 @@ func (m *Module) isGoRuntime(name string, at uint64) bool {
 		// run-time's.
 		return m.Static || strings.HasPrefix(name, "gcWriteBarrier") || strings.HasPrefix(name, "gogo") || strings.HasPrefix(name, "gosave") || strings.HasPrefix(name, "aeshash")
 	}
-	return linknamed[name] || strings.Contains(name, ".runtime_")
+	return isGoLibrary(name) && m.inRuntimeSource(at) || linknamed[name] || strings.Contains(name, ".runtime_")
 }
 
 // runtimePackage says whether a package is the run-time or what it is made of.
@@ -256,6 +294,8 @@ func goRuntimeOf(f *Func) Runtime {
 	switch {
 	case pkg == "internal/runtime/maps" || pkg == "internal/runtime/atomic" || strings.HasPrefix(pkg, "internal/runtime/syscall"):
 		r.Category = MemoryFn
+	case strings.HasPrefix(name, "_cgo_") || strings.HasPrefix(name, "x_cgo_"):
+		r.Category = MemoryFn // C, which uses the C library
 	case pkg != "runtime":
 	case strings.HasPrefix(name, "runtime.mallocgc"):
 		r.Category, r.Alloc = Allocator, RoleGo

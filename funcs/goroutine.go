@@ -21,6 +21,9 @@ type GoSink interface {
 	Resume(g, lo, hi uint64)
 	// Move is called when the stack of the goroutine on the thread was moved.
 	Move(lo, hi uint64)
+	// Left is called when a function returns that a goroutine was in when the
+	// thread went on with it.
+	Left(entry emulate.Addr, c *x86.CPU)
 }
 
 // goStacks is what a tracker knows of goroutines.
@@ -252,6 +255,9 @@ func (t *Tracker) oddRetGo(c *x86.CPU, target, sp uint64) {
 		// Out of the first function that is known.
 		f := t.tree.node(t.frames[0].node).fn
 		if g := t.tree.ms.FuncAt(emulate.Addr(target)); g != nil && g != f && goName(g.Linkage) != "runtime.goexit" {
+			if s := t.gor.sink; s != nil {
+				s.Left(emulate.Addr(t.frames[0].entry), c)
+			}
 			t.root(target, c.InstrCount()+1)
 		}
 	}

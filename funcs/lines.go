@@ -78,6 +78,9 @@ func (ms *Modules) makeFrames(pc emulate.Addr) []Frame {
 	}
 	g := m.debug()
 	if g == nil || fn != nil && fn.PLT {
+		if g == nil {
+			base.File, base.Line = m.goLine(uint64(pc) - m.bias)
+		}
 		return []Frame{base}
 	}
 	a := uint64(pc) - m.bias

@@ -140,6 +140,7 @@ type Module struct {
 
 	goOnce sync.Once
 	golang bool // see isGo
+	pclns  pclnTable
 
 	symOnce  sync.Once
 	syms     *symtab

@@ -138,6 +138,11 @@ func loadSymbols(m *Module) *symtab {
 			addAll(d.Symbols())
 		}
 	}
+	if len(at) == 0 {
+		for _, r := range m.goRecs() {
+			at[r.lo] = &r
+		}
+	}
 	s.named = len(at) > 0
 	fdes := loadFDEs(m)
 	ends := map[uint64]uint64{}

@@ -97,8 +97,10 @@ func goEntries(ms *funcs.Modules) (hooks map[emulate.Addr]goHook, channel map[em
 type goFollower struct {
 	lo, hi uint64 // the stack of the goroutine that the thread executes
 	roles  map[uint64]goRole
-	calls  []goCall // of hooked functions, under way
-	old    uint64   // what an update of a lock's word loaded
+	calls  []goCall            // of hooked functions, under way
+	parked map[uint64][]goCall // …of goroutines that aren't running
+	g      uint64
+	old    uint64 // what an update of a lock's word loaded
 	// barrier says that a store may be to the collector's buffer, which is the
 	// run-time's.
 	barrier bool
@@ -248,6 +250,8 @@ func (f *follower) goStore(c *x86.CPU, addr uint64, size int, v uint64) bool {
 	case r == goWLock && by == -maxReaders:
 		f.goOrder(races.OpAcquire, goObjSema|uint64(int64(addr)+readerSem))
 		f.goOrder(races.OpAcquire, goObjSema|uint64(int64(addr)+writerSem))
+	case r == goWLock && size == 4: // readerWait, after readerCount: those that were waited for may be gone
+		f.goOrder(races.OpAcquire, goObjSema|uint64(int64(addr-4)+writerSem))
 	case r == goWUnlock && by == maxReaders:
 		f.goOrder(races.OpRelease, goObjSema|uint64(int64(addr)+readerSem))
 	case r == goWaitAdd && size == 8:
@@ -304,7 +308,18 @@ func (f *follower) relaxStack(addr uint64) {
 func (f *follower) Resume(g, lo, hi uint64) {
 	f.flush()
 	f.synchronised()
-	f.goer.lo, f.goer.hi = lo, hi
+	s := f.goer
+	s.lo, s.hi = lo, hi
+	if s.g != g {
+		if len(s.calls) > 0 {
+			s.parked[s.g] = s.calls
+		}
+		s.g, s.calls = g, s.parked[g]
+		delete(s.parked, g)
+		for n := len(s.calls); n > 0 && s.calls[n-1].depth > f.calls.Depth(); n-- {
+			s.calls = s.calls[:n-1] // it went on elsewhere
+		}
+	}
 	f.note(note{kind: noteGoResume, addr: g, count: f.t.Count()})
 }
 
@@ -312,6 +327,18 @@ func (f *follower) Resume(g, lo, hi uint64) {
 func (f *follower) Move(lo, hi uint64) {
 	f.synchronised()
 	f.goer.lo, f.goer.hi = lo, hi
+}
+
+// Left serves funcs.GoSink. The call began on another thread.
+func (f *follower) Left(entry emulate.Addr, c *x86.CPU) {
+	switch bx := c.R[x86.RBX]; f.p.golang.hooks[entry] {
+	case goPoolGet:
+		if bx != 0 {
+			f.goOrder(races.OpAcquire, goObjPool|bx)
+		}
+	case goSemAcquire:
+		f.goNote(noteGoGot, 0, 0)
+	}
 }
 
 // enterGo notes a call of a hooked function; the thread is at its first

@@ -22,6 +22,7 @@ type Goroutine struct {
 	Entry emulate.Addr
 
 	strand uint64 // 0: it is the run-time's own, and has no clock
+	woken  uint64 // the object that it was woken by last
 	rest   bool   // too many: it shares its clock; see golang.resume
 	final  bool   // it executes finalizers
 }
@@ -192,6 +193,13 @@ func (o *golang) take(id emulate.ThreadID, n *note) {
 	case noteGoWake:
 		if g := o.gs[n.addr]; g != nil && g.strand != 0 {
 			o.order(races.OpAcquire, id, g.strand, n.old)
+			g.woken = n.old
+		}
+	case noteGoGot:
+		// Whoever is woken may find that others were faster, and that more was
+		// given meanwhile.
+		if g := o.cur[id]; g != nil && g.woken != 0 {
+			o.order(races.OpAcquire, id, 0, g.woken)
 		}
 	case noteGoChan:
 		o.unlocked(id, n)

@@ -37,6 +37,7 @@ const (
 	noteGoResume   // the thread goes on with it
 	noteGoEnd      // it has ended
 	noteGoWake     // it goes on, and acquires from the object old
+	noteGoGot      // the thread's goroutine has what it was woken for
 	noteGoTimer    // the timer at addr is run
 	noteGoTimerEnd // it has run
 	noteGoChan     // the channel at addr, of size places, holds old values

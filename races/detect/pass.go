@@ -498,7 +498,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		entries = append(entries, a)
 	}
 	if p.golang != nil {
-		f.goer = &goFollower{roles: map[uint64]goRole{}}
+		f.goer = &goFollower{roles: map[uint64]goRole{}, parked: map[uint64][]goCall{}}
 		for a := range p.golang.hooks {
 			entries = append(entries, a)
 		}
