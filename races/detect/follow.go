@@ -350,7 +350,7 @@ func (f *follower) Alloc(a funcs.Alloc) {
 		e.Flags |= races.Internal
 	}
 	f.add(e)
-	if f.watch != nil && a.Role != funcs.RoleGo {
+	if f.watch != nil {
 		f.watch.alloc(&a)
 	}
 }

@@ -479,7 +479,7 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		return
 	}
 	f.t = t
-	if p.Checks {
+	if p.Checks && p.golang == nil { // Go's memory is its collector's
 		f.watch = newWatch(f)
 	}
 	f.calls = funcs.NewTracker(p.Tree, tt.ID, f)
