@@ -233,7 +233,7 @@ func (l *liveness) mark(o uint64) {
 		l.live.XMM[(o-LocXMM)/16] |= 1 << ((o - LocXMM) % 16)
 	case o >= LocReg && o < LocReg+128:
 		l.live.GPR[(o-LocReg)/8] |= 1 << ((o - LocReg) % 8)
-	case !l.left:
+	default: // a place of the frame, perhaps by way of a register that the function returns
 		l.live.mem[o>>6] |= 1 << (o & 63)
 	}
 }
