@@ -89,7 +89,7 @@ func (a *analysis) freed(list []detect.Misuse) []checkers.BadAccess {
 		pc   emulate.Addr
 	}
 	var out []checkers.BadAccess
-	looked, all := map[place]int{}, 0
+	looked, all, left := map[place]int{}, 0, maxIdle
 	done := map[place]bool{}
 	for i := range list {
 		m := &list[i]
@@ -110,7 +110,9 @@ func (a *analysis) freed(list []detect.Misuse) []checkers.BadAccess {
 		}
 		if a.deliberate(m) {
 			done[at] = true
-			out = append(out, a.badAccess(m))
+			x := a.badAccess(m)
+			x.Idle = pl.Category == 0 && a.idle(m, &left)
+			out = append(out, x)
 		}
 	}
 	return out

@@ -21,11 +21,12 @@ const (
 )
 
 // uninitialised keeps the reads of unwritten memory that matter: those after
-// which, with another value, the thread does something else.
+// which, with another value, the thread does something else, and not only until
+// the function around it returns.
 func (a *analysis) uninitialised(list []detect.Misuse) []checkers.BadAccess {
 	var out []checkers.BadAccess
 	tried, real := map[uint64]int{}, map[uint64]bool{}
-	trials := 0
+	trials, left := 0, maxIdle
 	for i := range list {
 		m := &list[i]
 		if real[m.PC] || tried[m.PC] >= maxTrials {
@@ -36,7 +37,7 @@ func (a *analysis) uninitialised(list []detect.Misuse) []checkers.BadAccess {
 			break
 		}
 		tried[m.PC]++
-		if a.matters(m) {
+		if a.matters(m) && !a.idle(m, &left) {
 			real[m.PC] = true
 			out = append(out, a.badAccess(m))
 		}

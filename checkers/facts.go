@@ -93,6 +93,8 @@ type BadAccess struct {
 	Stack      []report.Frame
 	Block      Block
 	Count      int
+	// Idle: whatever it reads, the function does the same.
+	Idle bool
 }
 
 // A LockEdge says that a thread acquired lock To while it held From.

@@ -76,7 +76,8 @@ var useAfterFree = &Checker{
 	Text: "The bytes belong to the allocator, or already to another block's owner. Reported at the access; the block's " +
 		"allocation and release are named in the message. Seen are blocks that weren't handed out again in between, up to " +
 		"16 KiB from their start; not seen is the use by a thread that alone touched the cache line, after another freed it. " +
-		"Run-time functions that were given the block count; ones that only read beyond a neighbour's end don't.",
+		"Run-time functions that were given the block count; ones that only read beyond a neighbour's end don't. A read is a " +
+		"warning if the function around it does the same whatever value it gets.",
 	Before:   "free(p); return p->n;",
 	After:    "int n = p->n; free(p); return n;",
 	Severity: "error",
@@ -98,7 +99,8 @@ var uninitialised = &Checker{
 	Text: "malloc doesn't clear memory: what is read is what an earlier owner left there. Whole accesses of up to 8 bytes " +
 		"in the program's own code count, of which no byte was written since the allocation; copies by the C library don't. " +
 		"Each is tried out: it is reported if another value would have led the thread another way, to another address or " +
-		"to another system call within a short time. Looked at are the first 16 KiB of a block.",
+		"to another system call within a short time, and the function around it to another result. Looked at are the first " +
+		"16 KiB of a block.",
 	Before:   "int *p = malloc(sizeof *p); return *p;",
 	After:    "int *p = calloc(1, sizeof *p); return *p;",
 	Severity: "warning",
@@ -120,7 +122,12 @@ func badAccesses(list []BadAccess, say func(*BadAccess) string) []report.Finding
 			continue
 		}
 		seen[k] = true
-		out = append(out, report.Finding{Message: say(a), Thread: a.Thread, Position: a.Position, Stack: a.Stack, Related: history(&a.Block)})
+		x := report.Finding{Message: say(a), Thread: a.Thread, Position: a.Position, Stack: a.Stack, Related: history(&a.Block)}
+		if a.Idle {
+			x.Severity = "warning"
+			x.Message += "; what it reads makes no difference"
+		}
+		out = append(out, x)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Thread < out[j].Thread })
 	return out

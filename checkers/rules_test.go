@@ -238,3 +238,16 @@ func TestQueries(t *testing.T) {
 		}
 	}
 }
+
+func TestIdleReadsAreWarnings(t *testing.T) {
+	at := []report.Frame{{Function: "look", File: "a.c", Line: 3}}
+	for _, c := range []struct {
+		idle bool
+		want string
+	}{{false, "error"}, {true, "warning"}} {
+		fs := Run(&Facts{Freed: []BadAccess{{Size: 4, Stack: at, Idle: c.idle}}}, nil)
+		if len(fs) != 1 || fs[0].Severity != c.want {
+			t.Errorf("idle %v: %+v", c.idle, fs)
+		}
+	}
+}
