@@ -217,15 +217,18 @@ func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 		if r == nil {
 			continue
 		}
-		if !judgeable(r, ref) {
+		// What a checker has found is true however it goes on.
+		new := changes([]*overlay.Section{p.A, p.B}, r, ref)
+		ends := judgeable(r, ref)
+		if !ends && len(new) == 0 {
 			s.Failed++
 			continue
 		}
 		s.Runs++
 		var least []Output
-		odd := true
-		for _, q := range ref {
-			d := p.diff(q, r, 8)
+		odd := ends
+		for i := 0; i < len(ref) && ends; i++ {
+			d := p.diff(ref[i], r, 8)
 			if len(d) == 0 {
 				odd = false
 				break
@@ -234,7 +237,6 @@ func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
 				least = d
 			}
 		}
-		new := changes([]*overlay.Section{p.A, p.B}, r, ref)
 		if len(new) > 0 {
 			s.change(new)
 			if !odd {
