@@ -140,7 +140,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 func (t *Trace) modules() *funcs.Modules {
 	var images []funcs.Image
 	for _, m := range t.s.Modules() {
-		images = append(images, funcs.Image{Path: m.Path, Base: m.Base, BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
+		images = append(images, funcs.Image{Path: m.Path, Life: m.Life, Base: m.Base, BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
 	}
 	return funcs.NewModules(images, funcs.Options{})
 }

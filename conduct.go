@@ -159,7 +159,7 @@ func (a *analysis) unsafeName(id funcs.NodeID) string {
 		return ""
 	}
 	if f.PLT {
-		if x := a.ms.Exported(f.Linkage); x != nil {
+		if x := a.ms.ExportedIn(f.Module.Life, f.Linkage); x != nil {
 			f = x
 		}
 	}

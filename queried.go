@@ -65,7 +65,7 @@ func (a *analysis) calls(handlers []detect.Delivery) []checkers.Call {
 		}
 		name, lib := fn.Name, fn.Runtime
 		if fn.PLT {
-			if x := a.ms.Exported(fn.Linkage); x != nil {
+			if x := a.ms.ExportedIn(fn.Module.Life, fn.Linkage); x != nil {
 				name, lib = x.Name, x.Runtime
 			}
 		}

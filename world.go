@@ -98,7 +98,7 @@ func (a *analysis) lockCall(target uint64) overlay.LockCall {
 	k, ok := locks[emulate.Addr(target)]
 	if !ok {
 		if f := a.ms.FuncAt(emulate.Addr(target)); f != nil && f.PLT && uint64(f.Entry) == target {
-			if x := a.ms.Exported(f.Linkage); x != nil {
+			if x := a.ms.ExportedIn(f.Module.Life, f.Linkage); x != nil {
 				k = locks[x.Entry]
 			}
 		}

@@ -76,6 +76,39 @@ func (ms *Modules) Exported(sym string) *Func {
 	return nil
 }
 
+// ExportedIn is Exported for code of a life of the process: a program that takes
+// another's place has a loader and libraries of its own. What that life has none
+// of is looked for in all.
+func (ms *Modules) ExportedIn(life int, sym string) *Func {
+	for _, m := range ms.All() {
+		if m.obj == nil || m.Life != life {
+			continue
+		}
+		s := m.symbols()
+		if i, ok := s.exports(m.Static)[sym]; ok {
+			return m.funcOf(s, i)
+		}
+	}
+	return ms.Exported(sym)
+}
+
+// ExportedEver returns what a global symbol names in each life of the process,
+// in order.
+func (ms *Modules) ExportedEver(sym string) []*Func {
+	var out []*Func
+	life := -1
+	for _, m := range ms.All() {
+		if m.Life == life {
+			continue
+		}
+		life = m.Life
+		if f := ms.ExportedIn(life, sym); f != nil && f.Module.Life == life {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // exports returns the indices of the global functions by symbol. In static
 // programs the linker may have made them local.
 func (s *symtab) exports(static bool) map[string]int {

@@ -14,6 +14,7 @@ import (
 // An Image is an ELF file in the guest's memory, as it was recorded.
 type Image struct {
 	Path    string
+	Life    int          // of the process: counts the programs that took its place
 	Base    emulate.Addr // what to add to the file's virtual addresses; 0 for programs with fixed ones
 	BuildID string       // hex; empty: not recorded, not compared
 	Size    int64        // of the file, bytes; 0: not recorded, not compared

@@ -200,14 +200,14 @@ func (t *Tree) tailJumps(f *Func) []tailJump {
 		case b[i] == 0xff && b[i+1] == 0x25 && i+6 <= len(b): // jmp *slot(%rip)
 			slot := lo + uint64(i) + 6 + uint64(int64(int32(le.Uint32(b[i+2:]))))
 			if name := s.slots[slot]; name != "" {
-				to = t.ms.Exported(name)
+				to = t.ms.ExportedIn(m.Life, name)
 			}
 		}
 		if to == nil || to == f || to.Name == f.Name {
 			continue
 		}
 		if to.PLT {
-			if x := t.ms.Exported(to.Linkage); x != nil {
+			if x := t.ms.ExportedIn(to.Module.Life, to.Linkage); x != nil {
 				to = x
 			}
 		}

@@ -115,7 +115,7 @@ func (ms *Modules) classify(f *Func) (r Runtime, ok bool) {
 	}
 	if f.PLT {
 		// The stub stands for the function behind it.
-		if to := f.Module.ms.Exported(f.Linkage); to != nil {
+		if to := f.Module.ms.ExportedIn(f.Module.Life, f.Linkage); to != nil {
 			return ms.Runtime(to)
 		}
 		r, ok := classifyName(f.Linkage)
@@ -237,7 +237,7 @@ func (m *Module) isRuntime(s *symtab, i int, f *Func) bool {
 	}
 	if r.plt {
 		// What is behind the stub matters.
-		if to := m.ms.Exported(r.name); to != nil {
+		if to := m.ms.ExportedIn(m.Life, r.name); to != nil {
 			return to.Runtime
 		}
 		_, ok := classifyName(r.name)

@@ -191,7 +191,7 @@ func (t *Tracker) flags(id NodeID, target uint64) frameFlags {
 	if t.watched[emulate.Addr(target)] {
 		f |= flagWatched
 	} else if fn := t.tree.node(id).fn; len(t.watched) > 0 && fn != nil && fn.PLT {
-		if x := t.tree.ms.Exported(fn.Linkage); x != nil && t.watched[x.Entry] {
+		if x := t.tree.ms.ExportedIn(fn.Module.Life, fn.Linkage); x != nil && t.watched[x.Entry] {
 			f |= flagWatched
 		}
 	}
@@ -314,7 +314,7 @@ func (t *Tracker) Enter(c *x86.CPU) {
 	if top.sp == sp && t.tree.ms != nil {
 		// Through a stub of the same name.
 		f, g := t.tree.node(top.node).fn, t.tree.ms.FuncAt(emulate.Addr(pc))
-		if f != nil && g != nil && (f.Linkage == g.Linkage && f.Linkage != "" || f.PLT && t.tree.ms.Exported(f.Linkage) == g) {
+		if f != nil && g != nil && (f.Linkage == g.Linkage && f.Linkage != "" || f.PLT && t.tree.ms.ExportedIn(f.Module.Life, f.Linkage) == g) {
 			return
 		}
 	}
@@ -322,13 +322,13 @@ func (t *Tracker) Enter(c *x86.CPU) {
 	if f := t.tree.node(top.node).fn; f != nil && t.tree.ms != nil {
 		if f.PLT {
 			// It is the function behind the stub that jumped.
-			if x := t.tree.ms.Exported(f.Linkage); x != nil {
+			if x := t.tree.ms.ExportedIn(f.Module.Life, f.Linkage); x != nil {
 				f, site = x, uint64(x.Entry)
 			}
 		}
 		if g := t.tree.ms.FuncAt(emulate.Addr(pc)); g != nil {
 			if g.PLT {
-				if x := t.tree.ms.Exported(g.Linkage); x != nil {
+				if x := t.tree.ms.ExportedIn(g.Module.Life, g.Linkage); x != nil {
 					g = x
 				}
 			}

@@ -52,6 +52,7 @@ type recode struct{ min, page uint64 }
 // A Module is an ELF image in the guest.
 type Module struct {
 	Min     uint64 // orderable event after which it was mapped
+	Life    int    // of the process: how many programs had taken its place by then
 	Path    string
 	Base    emulate.Addr // what to add to the file's virtual addresses
 	BuildID string       // hexadecimal, empty if it has none
@@ -105,7 +106,7 @@ func Open(r *traces.Reader) (*Session, error) {
 		case traces.Map, traces.Unmap, traces.Protect:
 			s.maps = append(s.maps, changeOf(p))
 		case traces.Module:
-			s.modules = append(s.modules, Module{Min: p.Min, Path: p.Path, Base: emulate.Addr(p.Addr), BuildID: p.BuildID, Size: p.Size, ModTime: p.ModTime})
+			s.modules = append(s.modules, Module{Min: p.Min, Life: len(s.execs), Path: p.Path, Base: emulate.Addr(p.Addr), BuildID: p.BuildID, Size: p.Size, ModTime: p.ModTime})
 		case traces.Code:
 			s.addCode(p)
 		case traces.Shared:

@@ -118,7 +118,7 @@ func conductEntries(ms *funcs.Modules) map[emulate.Addr]conductRole {
 	}
 	for _, l := range conductFuncs {
 		for _, n := range l.names {
-			if f := ms.Exported(n); f != nil {
+			for _, f := range ms.ExportedEver(n) {
 				m[f.Entry] = l.role
 			}
 		}

@@ -53,7 +53,7 @@ func (f *follower) chunks() bool {
 	}
 	fn := f.p.Tree.Func(f.calls.Level(0).Node)
 	if fn != nil && fn.PLT {
-		fn = ms.Exported(fn.Linkage)
+		fn = ms.ExportedIn(fn.Module.Life, fn.Linkage)
 	}
 	return fn != nil && fn.Runtime
 }

@@ -57,7 +57,7 @@ func lockEntries(ms *funcs.Modules) map[emulate.Addr]lockRole {
 	}
 	for _, l := range lockFuncs {
 		for _, n := range l.names {
-			if f := ms.Exported(n); f != nil {
+			for _, f := range ms.ExportedEver(n) {
 				m[f.Entry] = l.role
 			}
 		}

@@ -54,9 +54,11 @@ func useEntries(ms *funcs.Modules) map[emulate.Addr][]primitiveUse {
 	add := func(names string, u primitiveUse) {
 		seen := map[emulate.Addr]bool{}
 		for _, n := range strings.Fields(names) {
-			if f := ms.Exported(n); f != nil && !seen[f.Entry] {
-				seen[f.Entry] = true
-				m[f.Entry] = append(m[f.Entry], u)
+			for _, f := range ms.ExportedEver(n) {
+				if !seen[f.Entry] {
+					seen[f.Entry] = true
+					m[f.Entry] = append(m[f.Entry], u)
+				}
 			}
 		}
 	}

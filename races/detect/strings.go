@@ -59,7 +59,7 @@ func stringEntries(ms *funcs.Modules) map[emulate.Addr]*stringRole {
 	}
 	for i := range stringFuncs {
 		for _, n := range stringFuncs[i].names {
-			if f := ms.Exported(n); f != nil {
+			for _, f := range ms.ExportedEver(n) {
 				m[f.Entry] = &stringFuncs[i].role
 			}
 		}
@@ -219,7 +219,7 @@ func (f *follower) entry(a emulate.Addr) entry {
 	if e.lock == 0 && e.str == nil && e.conduct == 0 && e.uses == nil {
 		ms := f.p.Tree.Modules()
 		if fn := ms.FuncAt(a); fn != nil && fn.PLT {
-			if x := ms.Exported(fn.Linkage); x != nil {
+			if x := ms.ExportedIn(fn.Module.Life, fn.Linkage); x != nil {
 				e = f.p.entryAt(x.Entry)
 			}
 		}
