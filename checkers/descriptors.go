@@ -44,7 +44,7 @@ var descriptorClosed = &Checker{
 	Title: "a descriptor is used after it was closed",
 	Text: "The kernel answers EBADF: this time. The number is given to whatever is opened next, by any thread, and then the " +
 		"same mistake reads, writes or closes another's file. Reported are system calls that fail because their descriptor " +
-		"was closed before. Places that close whatever there is (loops over all numbers) aren't reported, nor calls that only " +
+		"was closed before; that a thread closes again what it closed itself is a warning. Places that close whatever there is (loops over all numbers) aren't reported, nor calls that only " +
 		"ask whether a descriptor is open.",
 	Before:   "close(fd); … write(fd, b, n);",
 	After:    "close(fd); fd = -1; … if (fd >= 0) write(fd, b, n);",
@@ -59,8 +59,12 @@ var descriptorClosed = &Checker{
 			} else {
 				seen[k] = true
 			}
-			out = append(out, report.Finding{Message: fmt.Sprintf("%s on descriptor %d, which was closed at %s", m.Call, m.FD, top(m.ClosedAt)),
-				Thread: m.Thread, Position: m.Position, Stack: m.Stack, Related: []report.Related{{What: "closed", Thread: m.ClosedBy, Stack: m.ClosedAt}}})
+			x := report.Finding{Message: fmt.Sprintf("%s on descriptor %d, which was closed at %s", m.Call, m.FD, top(m.ClosedAt)),
+				Thread: m.Thread, Position: m.Position, Stack: m.Stack, Related: []report.Related{{What: "closed", Thread: m.ClosedBy, Stack: m.ClosedAt}}}
+			if m.Call == "close" && m.ClosedBy == m.Thread {
+				x.Severity = "warning" // shells do so, to be sure
+			}
+			out = append(out, x)
 		}
 		return out
 	},

@@ -251,3 +251,16 @@ func TestIdleReadsAreWarnings(t *testing.T) {
 		}
 	}
 }
+
+func TestClosingAgainIsAWarning(t *testing.T) {
+	for _, c := range []struct {
+		call   string
+		by, th uint32
+		want   string
+	}{{"close", 1, 1, "warning"}, {"close", 1, 2, "error"}, {"write", 1, 1, "error"}} {
+		fs := Run(&Facts{Closed: []FileMisuse{{FD: 4, Call: c.call, Thread: c.th, ClosedBy: c.by, Stack: []report.Frame{{Function: "f"}}}}}, nil)
+		if len(fs) != 1 || fs[0].Severity != c.want {
+			t.Errorf("%+v: %+v", c, fs)
+		}
+	}
+}
