@@ -26,6 +26,9 @@ type AnalyzeOptions struct {
 	MaxRuns      int      // interleavings per race; 0: the default
 	Memory       int64    // bytes that the analysis may take, about; 0: DefaultMemory
 	Rules        *checkers.Rules
+	// Progress, if it isn't nil, is told what is done, and how much of it. It is
+	// called often, and with the traces of several processes by many goroutines.
+	Progress func(phase string, done, total int)
 	// Answers are given to system calls that experiments make and the recording
 	// doesn't have, by number.
 	Answers map[uint64][]overlay.Answer
@@ -115,7 +118,8 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		if err := a.survey(ctx, groups); err != nil {
 			return nil, err
 		}
-		for _, g := range groups {
+		for i, g := range groups {
+			a.progress("judging races", i, len(groups))
 			if !g.sync {
 				a.rep.Races = append(a.rep.Races, a.judge(g))
 			}
@@ -171,6 +175,7 @@ type analysis struct {
 	texts map[string][]string // lines of sources that are not younger than the program, by path
 
 	sources map[string][]string // lines, by file
+	passes  int                 // made so far
 
 	rt   *runtimeData
 	heap *detect.Heap // of the first pass
@@ -179,6 +184,12 @@ type analysis struct {
 	saved  map[string]int // experiments kept, by race
 
 	knowledge
+}
+
+func (a *analysis) progress(phase string, done, total int) {
+	if a.o.Progress != nil {
+		a.o.Progress(phase, done, total)
+	}
 }
 
 func (a *analysis) note(format string, args ...any) {
@@ -203,6 +214,11 @@ func (a *analysis) detect(ctx context.Context, checks bool) error {
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
 			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
+		if a.o.Progress != nil {
+			a.passes++
+			phase := fmt.Sprintf("looking for races, pass %d", a.passes)
+			a.pass.Progress = func(done, total int) { a.o.Progress(phase, done, total) }
+		}
 		if err := a.pass.Run(ctx); err != nil {
 			return err
 		}

@@ -145,7 +145,10 @@ func analyzeAndGate(c *cli.Context, g *gate, path string, o racesim.AnalyzeOptio
 			return fail(exitUse, "%s: %s: no thread is in the trace: %s", c.Command.Name, path, why)
 		}
 	}
+	p := newProgress()
+	o.Progress = p.call()
 	r, err := racesim.AnalyzeFile(c.Context, path, o)
+	p.end()
 	if err != nil {
 		return fail(damage(err, exitInternal), "%s", say(c, fmt.Errorf("%s: %w", path, err)))
 	}

@@ -150,7 +150,10 @@ func (t *tester) run(i int) error {
 		t.keep(cfg.Output)
 		return fail(exitGuest, "test: the program was ended by the signal that racesim got: %v", s)
 	}
+	p := newProgress()
+	t.o.Progress = p.call()
 	r, err := racesim.AnalyzeFile(t.c.Context, cfg.Output, t.o)
+	p.end()
 	if err != nil {
 		t.keep(cfg.Output)
 		return fail(exitInternal, "test: the trace just recorded: %v", err)

@@ -43,6 +43,10 @@ type Pass struct {
 	// Memory is about what the pass may keep, in bytes; 0 means 4 GiB. See Given.
 	Memory int64
 
+	// Progress, if it isn't nil, is told how many of all recorded slices were
+	// looked at.
+	Progress func(done, total int)
+
 	// Predict also looks for races in what could have been: see Predictor.
 	Predict bool
 
@@ -141,6 +145,9 @@ func (p *Pass) Run(ctx context.Context) error {
 			continue // the thread's stream ended before: the trace is cut off
 		}
 		p.merge(s.Thread, b)
+		if p.Progress != nil {
+			p.Progress(i+1, len(sched))
+		}
 		if b.err != nil {
 			return b.err
 		}
