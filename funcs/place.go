@@ -122,6 +122,11 @@ func (f *Func) openMP() bool {
 	return f.Module.Kind == ModOpenMP || f.Module.Static && strings.HasPrefix(f.Linkage, "gomp_")
 }
 
+// cxxLibrary says whether m is the library of C++, rather than what unwinds.
+func (m *Module) cxxLibrary() bool {
+	return m.Kind == ModCxx && (strings.HasPrefix(m.Name(), "libstdc++") || strings.HasPrefix(m.Name(), "libc++."))
+}
+
 // isLoader says whether m is the dynamic loader.
 func (m *Module) isLoader() bool {
 	return m.Kind == ModLibc && len(m.Name()) > 2 && m.Name()[:2] == "ld"
@@ -155,6 +160,10 @@ func (t *Tree) placeOfEntry(e edge, f *Func) (Place, AllocRole) {
 	switch {
 	case p.User == 0 && f.openMP() && !strings.HasPrefix(p.Runtime.Name, "GOMP_"):
 		p.Category, p.Runtime = r.Category, &r
+	case p.User == 0 && f.Module.cxxLibrary():
+		// What the end of a thread sets off (std::notify_all_at_thread_exit,
+		// promises made ready then) is done for whoever waits for it.
+		p.Category, p.Runtime = SyncAPI, &Runtime{Name: r.Name, Category: SyncAPI}
 	case !p.Category.Own() && decisive(f, r):
 		p.Category = r.Category
 	}
