@@ -45,6 +45,7 @@ type Modules struct {
 	golang goRuntime
 	frames frameCache
 	host   hostNames
+	bodies sync.Map // emulate.Addr → *Func, see Body
 }
 
 // NewModules prepares images for questions. It opens each file to learn its

@@ -176,7 +176,13 @@ func (t *Tracker) Call(c *x86.CPU, site, target, sp uint64) {
 // child asks the tree for a node, and what must be done on entering it.
 func (t *Tracker) child(parent NodeID, site, target uint64) (NodeID, frameFlags) {
 	id := t.tree.Child(parent, emulate.Addr(site), emulate.Addr(target))
-	return id, t.flags(id, target)
+	f := t.flags(id, target)
+	if f&flagWatched == 0 && len(t.watched) > 0 && t.tree.ms != nil {
+		if x := t.tree.ms.called(emulate.Addr(site), emulate.Addr(target)); x != nil && t.watched[x.Entry] {
+			f |= flagWatched
+		}
+	}
+	return id, f
 }
 
 // flags says what must be done on entering a node's function.

@@ -218,7 +218,9 @@ func (f *follower) entry(a emulate.Addr) entry {
 	e := f.p.entryAt(a)
 	if e.lock == 0 && e.str == nil && e.conduct == 0 && e.uses == nil {
 		ms := f.p.Tree.Modules()
-		if fn := ms.FuncAt(a); fn != nil && fn.PLT {
+		if fn := ms.Body(a); fn != nil {
+			e = f.p.entryAt(fn.Entry)
+		} else if fn := ms.FuncAt(a); fn != nil && fn.PLT {
 			if x := ms.ExportedIn(fn.Module.Life, fn.Linkage); x != nil {
 				e = f.p.entryAt(x.Entry)
 			}
