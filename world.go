@@ -16,10 +16,28 @@ const maxOthers = 16
 func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
 	rt := a.runtime()
-	world := loadsub.World{Quiet: a.quiet, Name: a.name, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
+	world := loadsub.World{Quiet: a.quiet, Name: a.name, Scalar: a.scalar, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
 		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
 	a.schedules(&world)
 	return world
+}
+
+// scalar returns the number or pointer that holds the byte at addr, as the type
+// of the variable says.
+func (a *analysis) scalar(addr uint64) (loadsub.Scalar, bool) {
+	for size := uint64(8); size > 0; size /= 2 {
+		base := addr &^ (size - 1)
+		v, ok := a.ms.VarAtSize(emulate.Addr(base), int(size))
+		if !ok || v.Place == nil {
+			continue
+		}
+		switch t := v.Place; {
+		case t.Kind == funcs.TypeStruct || t.Kind == funcs.TypeArray || t.Size != int64(size):
+		default:
+			return loadsub.Scalar{Addr: base, Size: int(size), Float: t.Kind == funcs.TypeFloat}, true
+		}
+	}
+	return loadsub.Scalar{}, false
 }
 
 // A runtimeData is what experiments need to know of the C library.

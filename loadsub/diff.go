@@ -14,10 +14,10 @@ import (
 // outlives the sections, registers and own stack that the recorded
 // continuation reads, system calls, and how the participants ended.
 func (p Pair) diff(want, got *overlay.Result, limit int) []Output {
-	return diff([]*overlay.Section{p.A, p.B}, p.World.Name, want, got, limit)
+	return diff([]*overlay.Section{p.A, p.B}, p.World, want, got, limit)
 }
 
-func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.Result, limit int) []Output {
+func diff(secs []*overlay.Section, w World, want, got *overlay.Result, limit int) []Output {
 	var out []Output
 	add := func(o Output) bool {
 		out = append(out, o)
@@ -68,20 +68,10 @@ func diff(secs []*overlay.Section, name func(uint64) string, want, got *overlay.
 			i++
 			continue
 		}
-		base := a &^ 7
-		size := 8
+		base, size, text := w.cell(a, want, got)
 		wv, _ := want.Uint(base, size)
 		gv, _ := got.Uint(base, size)
-		if wv>>32 == gv>>32 {
-			size = 4
-		} else if uint32(wv) == uint32(gv) {
-			base, size = base+4, 4
-			wv, gv = wv>>32, gv>>32
-		}
-		if size == 4 {
-			wv, gv = uint64(uint32(wv)), uint64(uint32(gv))
-		}
-		if add(Output{Name: nameOf(name, base), Addr: base, Size: size, Want: number(wv, size), Got: number(gv, size)}) {
+		if add(Output{Name: nameOf(w.Name, base), Addr: base, Size: size, Want: text(wv), Got: text(gv)}) {
 			return out
 		}
 		for i < len(addrs) && addrs[i] < base+uint64(size) {
@@ -244,6 +234,51 @@ func pick(v uint64, mask uint8) uint64 {
 
 func pickXMM(v [2]uint64, mask uint16) [2]uint64 {
 	return [2]uint64{pick(v[0], uint8(mask)), pick(v[1], uint8(mask>>8))}
+}
+
+// A Scalar is a variable, or the part of one, that holds a single value.
+type Scalar struct {
+	Addr  uint64
+	Size  int // bytes: 1, 2, 4 or 8
+	Float bool
+}
+
+// cell returns the value that a byte belongs to, and how to show it: that of a
+// variable whose type is known, else the half of an aligned word that differs
+// between two results, or all of the word.
+func (w World) cell(a uint64, want, got *overlay.Result) (base uint64, size int, text func(v uint64) string) {
+	if base, size, text, ok := w.scalar(a); ok {
+		return base, size, text
+	}
+	base, size = a&^7, 8
+	wv, _ := want.Uint(base, size)
+	gv, _ := got.Uint(base, size)
+	if wv>>32 == gv>>32 {
+		size = 4
+	} else if uint32(wv) == uint32(gv) {
+		base, size = base+4, 4
+	}
+	return base, size, func(v uint64) string { return number(v, size) }
+}
+
+// scalar returns the variable with a single value that a byte belongs to, and how
+// to show it.
+func (w World) scalar(a uint64) (base uint64, size int, text func(v uint64) string, ok bool) {
+	if w.Scalar == nil {
+		return 0, 0, nil, false
+	}
+	s, ok := w.Scalar(a)
+	switch {
+	case !ok:
+		return 0, 0, nil, false
+	case s.Float && s.Size == 4:
+		text = func(v uint64) string { return fmt.Sprint(math.Float32frombits(uint32(v))) }
+	case s.Float:
+		text = func(v uint64) string { return fmt.Sprint(math.Float64frombits(v)) }
+	default:
+		text = func(v uint64) string { return number(v, s.Size) }
+	}
+	return s.Addr, s.Size, text, true
 }
 
 func nameOf(name func(uint64) string, addr uint64) string {

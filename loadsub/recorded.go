@@ -53,15 +53,19 @@ func (p Pair) recordedOdd(ref []*overlay.Result) []Output {
 			want, ok := q.Byte(addr)
 			counts := q.Wrote(0, addr) || q.Wrote(1, addr) || racy[addr]
 			if ok && counts && want != l.b && outlives(secs, addr) {
-				base := addr &^ 3
-				w, _ := q.Uint(base, 4)
+				base, size, text, ok := p.World.scalar(addr)
+				if !ok {
+					base, size = addr&^3, 4
+					text = func(v uint64) string { return number(v, 4) }
+				}
+				w, _ := q.Uint(base, size)
 				g := w
-				for i := uint64(0); i < 4; i++ {
+				for i := uint64(0); i < uint64(size); i++ {
 					if f, ok := final[base+i]; ok {
 						g = g&^(0xff<<(8*i)) | uint64(f.b)<<(8*i)
 					}
 				}
-				d = append(d, Output{Name: nameOf(p.World.Name, base), Addr: base, Want: number(w, 4), Got: number(g, 4)})
+				d = append(d, Output{Name: nameOf(p.World.Name, base), Addr: base, Size: size, Want: text(w), Got: text(g)})
 			}
 		}
 		if len(d) == 0 {

@@ -22,7 +22,7 @@ func (p Pair) retried(pre map[uint64]byte, r *overlay.Result) bool {
 		run := p.startOf(pre, secs[other])
 		run.Go(0)
 		run.Settle(0)
-		if len(diff(secs[other:other+1], p.World.Name, run.Result(), r.Part(other), 1)) == 0 {
+		if len(diff(secs[other:other+1], p.World, run.Result(), r.Part(other), 1)) == 0 {
 			return true
 		}
 	}

@@ -262,6 +262,8 @@ type World struct {
 	Quiet func(target uint64) bool
 	// Name says what an address is called, for sentences.
 	Name func(addr uint64) string
+	// Scalar returns the value of a variable that holds the byte at an address.
+	Scalar func(addr uint64) (Scalar, bool)
 	// Canon maps an address to the one that all mappings of the same memory
 	// share.
 	Canon func(addr uint64) uint64
@@ -476,7 +478,7 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 			t.Outcome = "different"
 			break
 		}
-		t.Outputs = diff([]*overlay.Section{s}, o.Name, ref, t.Result, 16)
+		t.Outputs = diff([]*overlay.Section{s}, o.World, ref, t.Result, 16)
 		switch {
 		case len(t.Outputs) == 0:
 			t.Outcome = "same"

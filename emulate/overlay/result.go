@@ -62,11 +62,14 @@ type Result struct {
 	// wrote has, per participant, line -> bytes it wrote.
 	wrote []map[uint64]uint64
 	read  []map[uint64]uint64
+	// elsewhere is asked for lines that no participant knows.
+	elsewhere func(line uint64) (*[64]byte, uint64)
+	asked     map[uint64]line
 }
 
 // Result returns what the run produced. Call it once everything has ended.
 func (r *Run) Result() *Result {
-	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written, read: r.read}
+	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written, read: r.read, elsewhere: r.elsewhere}
 	for _, p := range r.parts {
 		c := p.cpu
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor, Worked: p.worked,
@@ -82,8 +85,8 @@ func (r *Run) Result() *Result {
 	return res
 }
 
-// Byte returns a byte as it is after the run: written, set beforehand, or known
-// to one of the sections.
+// Byte returns a byte as it is after the run: written, set beforehand, known to
+// one of the sections, or elsewhere.
 func (r *Result) Byte(addr uint64) (byte, bool) {
 	if b, ok := r.mem.Get(addr); ok { // canonical, or the same
 		return b, true
@@ -93,7 +96,20 @@ func (r *Result) Byte(addr uint64) (byte, bool) {
 			return b, true
 		}
 	}
-	return 0, false
+	if r.elsewhere == nil {
+		return 0, false
+	}
+	l, ok := r.asked[addr>>6]
+	if !ok {
+		if d, known := r.elsewhere(addr >> 6); d != nil {
+			l = line{*d, known}
+		}
+		if r.asked == nil {
+			r.asked = map[uint64]line{}
+		}
+		r.asked[addr>>6] = l
+	}
+	return l.data[addr&63], l.mask>>(addr&63)&1 != 0
 }
 
 // Uint returns size bytes at addr as a little-endian number, and whether all
@@ -170,5 +186,5 @@ func spans(lines map[uint64]uint64) []Span {
 
 // Part returns the result as far as it concerns participant i.
 func (r *Result) Part(i int) *Result {
-	return &Result{Ends: r.Ends[i : i+1], mem: r.mem, parts: r.parts[i : i+1], wrote: r.wrote[i : i+1]}
+	return &Result{Ends: r.Ends[i : i+1], mem: r.mem, parts: r.parts[i : i+1], wrote: r.wrote[i : i+1], elsewhere: r.elsewhere}
 }
