@@ -11,13 +11,13 @@ import (
 // its own notes: sets it back, and builds the next value there.
 
 // published reports whether r differs from the serial orders only because one
-// section looks once at a word of which the other one shows several values.
+// section looks once at a variable of which the other one shows several values.
 func (p Pair) published(r *overlay.Result) bool {
 	if !comparable(r) {
 		return false
 	}
 	a, b := &r.Ends[0].Racy, &r.Ends[1].Racy
-	return oneWord(r) && (shows(a) && looksOnce(b) || shows(b) && looksOnce(a))
+	return p.only(r) && (shows(a) && looksOnce(b) || shows(b) && looksOnce(a))
 }
 
 // looksOnce reports whether all that a section does with the variable is one load.
@@ -29,17 +29,17 @@ func shows(u *overlay.Uses) bool {
 	return u.Stores > 0 && !u.Parts && (u.Loads == 0 || !u.Falls || !u.Rises)
 }
 
-// oneWord reports whether everything that both sections touched is in one
-// aligned word of 8 bytes.
-func oneWord(r *overlay.Result) bool {
-	word, some := uint64(0), false
-	for _, sp := range r.Shared() {
-		if !some {
-			word, some = sp.Addr&^7, true
+// only reports whether the racing bytes are all that both sections touched.
+func (p Pair) only(r *overlay.Result) bool {
+	shared := r.Shared()
+next:
+	for _, sp := range shared {
+		for _, x := range p.Racy {
+			if at := p.World.canon(x.Addr); sp.Addr >= at && sp.Addr+sp.N <= at+x.N {
+				continue next
+			}
 		}
-		if sp.Addr&^7 != word || (sp.Addr+sp.N-1)&^7 != word {
-			return false
-		}
+		return false
 	}
-	return some
+	return len(shared) > 0
 }
