@@ -121,6 +121,9 @@ func (g *grouping) find(i int) int {
 // missing is the lock that would have kept a race from being: one that only one
 // side holds, or else one that other races on the variable know.
 func missing(x *Race, variable string, used map[string]int) string {
+	if variable == "" {
+		return "" // a lock that one side has needn't have to do with it
+	}
 	a, b := x.Accesses[0].Locks, x.Accesses[1].Locks
 	var one []string
 	for _, l := range append(slices.Clone(a), b...) {
@@ -129,7 +132,7 @@ func missing(x *Race, variable string, used map[string]int) string {
 		}
 	}
 	if len(one) == 0 {
-		if variable == "" || len(a)+len(b) > 0 {
+		if len(a)+len(b) > 0 {
 			return ""
 		}
 		for l := range used {
@@ -202,9 +205,7 @@ func (g *grouping) what(c *Cause, members []int) string {
 		return ""
 	case c.Lock != "" && same && g.variable[members[0]] != "":
 		return fmt.Sprintf("%s is accessed with %s held and without", name, c.Lock)
-	case c.Lock != "":
-		return fmt.Sprintf("%s is held by one side only", c.Lock)
-	case same:
+	case same && g.variable[members[0]] != "":
 		return fmt.Sprintf("%s is accessed without a common lock", name)
 	}
 	return "the same lines race, on different memory"

@@ -150,3 +150,13 @@ func TestRacesAreGroupedByCause(t *testing.T) {
 		}
 	}
 }
+
+func TestLocksOfOneSideAreNoCauseOfTheUnknown(t *testing.T) {
+	x := race("a", Harmful, "", [2]int{1, 2}, "big")
+	x.Location.Kind = "mapped"
+	r := &Report{Races: []Race{x}}
+	r.Sort()
+	if c := r.Causes[0]; c.Lock != "" || c.What != "" {
+		t.Errorf("%+v", c)
+	}
+}
