@@ -25,6 +25,7 @@ func main() {
 	others := flag.Int("others", 1, "other builds of each program, in turn by gcc -O0, gcc -O2, clang -O1")
 	jobs := flag.Int("j", runtime.NumCPU(), "runs made at the same time")
 	limit := flag.Duration("timeout", 2*time.Minute, "time for one run")
+	all := flag.Duration("for", 0, "time for all runs; what it leaves out is counted (0: no end)")
 	only := flag.String("only", "", "a regular expression for the names of the programs")
 	vg := flag.String("valgrind", "", "root of Valgrind's source, for the tests of Helgrind and DRD")
 	suite := flag.String("suite", "internal/accuracy/testdata/valgrind.csv", "the table of these tests")
@@ -47,7 +48,7 @@ func main() {
 					return err
 				}
 			}
-			if err := remeasure(*dirs, more, *scratch, *table, *only, *others, *seeds, *jobs, *limit); err != nil {
+			if err := remeasure(*dirs, more, *scratch, *table, *only, *others, *seeds, *jobs, *limit, *all); err != nil {
 				return err
 			}
 		}
@@ -60,7 +61,7 @@ func main() {
 }
 
 // remeasure makes the table of verdicts, on the programs in dirs and others.
-func remeasure(dirs string, ps []*program, scratch, table, only string, others, seeds, jobs int, limit time.Duration) error {
+func remeasure(dirs string, ps []*program, scratch, table, only string, others, seeds, jobs int, limit, all time.Duration) error {
 	names, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -91,7 +92,12 @@ func remeasure(dirs string, ps []*program, scratch, table, only string, others, 
 	}
 	ps = slices.DeleteFunc(ps, func(p *program) bool { return !names.MatchString(p.name) })
 	runs := plan(ps, others, seeds)
-	if err := measure(runs, scratch, jobs, limit); err != nil {
+	var deadline time.Time
+	if all > 0 {
+		deadline = time.Now().Add(all)
+	}
+	left, err := measure(runs, scratch, jobs, limit, deadline)
+	if err != nil {
 		return err
 	}
 	var rows []row
@@ -102,7 +108,7 @@ func remeasure(dirs string, ps []*program, scratch, table, only string, others, 
 			failed++
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d runs of %d programs, %d of which failed; %d verdicts\n", len(runs), len(ps), failed, len(rows))
+	fmt.Fprintf(os.Stderr, "%d runs of %d programs, %d of which failed, and %d left out; %d verdicts\n", len(runs)-left, len(ps), failed, left, len(rows))
 	if len(rows) == 0 {
 		return errors.New("no verdict")
 	}

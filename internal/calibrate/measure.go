@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,7 +87,8 @@ type run struct {
 
 // plan lists the runs: each program in the first build with some seeds, and in
 // others, which take turns, with one. What is built in its own way is recorded
-// once, and what has no race, which mostly says nothing, in two builds.
+// once, and what has no race, which mostly says nothing, in two builds. The
+// first runs of all programs come first.
 func plan(ps []*program, others, seeds int) []*run {
 	var out []*run
 	for i, p := range ps {
@@ -102,14 +105,27 @@ func plan(ps []*program, others, seeds int) []*run {
 			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *run) int { return cmp.Compare(a.rank(), b.rank()) })
 	return out
 }
 
-// measure makes all runs, jobs at a time.
-func measure(runs []*run, scratch string, jobs int, limit time.Duration) error {
+// rank orders runs of a program: seeds of the first build come last.
+func (r *run) rank() int {
+	switch {
+	case r.seed > 1:
+		return 2
+	case r.b.name != builds[0].name:
+		return 1
+	}
+	return 0
+}
+
+// measure makes all runs, jobs at a time. It begins none after the deadline,
+// if there is one, and returns how many it left out.
+func measure(runs []*run, scratch string, jobs int, limit time.Duration, deadline time.Time) (left int, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	next := make(chan *run)
 	var wg sync.WaitGroup
@@ -133,11 +149,15 @@ func measure(runs []*run, scratch string, jobs int, limit time.Duration) error {
 		}()
 	}
 	for _, r := range runs {
+		if !deadline.IsZero() && time.Now().After(deadline) {
+			left++
+			continue
+		}
 		next <- r
 	}
 	close(next)
 	wg.Wait()
-	return nil
+	return left, nil
 }
 
 // make makes one run.

@@ -61,8 +61,9 @@ func publish(tablePath, weights, page, image string) error {
 	}
 	fmt.Fprintf(&b, "\nEach program judged by weights fitted without it:\n\n%s\nThe same, every verdict counted:\n\n%s\nBy kind of evidence, with the confidence that racesim gives:\n\n%s",
 		table(bins(rows, crossed, weight)), table(bins(rows, crossed, ones(len(rows)))), kinds(rows, weight, w))
-	same, all, wrong := agreement(rows)
-	fmt.Fprintf(&b, "\nRecordings of one build with different seeds give the same verdict of %d of %d races; %d of those are wrong together. What several recordings agree on isn't much surer than what one says.\n", same, all, wrong)
+	if same, all, wrong := agreement(rows); all > 0 {
+		fmt.Fprintf(&b, "\nRecordings of one build with different seeds give the same verdict of %d of %d races; %d of those are wrong together. What several recordings agree on isn't much surer than what one says.\n", same, all, wrong)
+	}
 	fmt.Print(b.String())
 	return plot.PutBetween(page, "measured", b.String())
 }
