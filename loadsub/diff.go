@@ -56,9 +56,14 @@ func diff(secs []*overlay.Section, w World, want, got *overlay.Result, limit int
 	}
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)
+	fresh := blocks{want: want, got: got}
 	for i := 0; i < len(addrs); {
 		a := addrs[i]
-		if !outlives(secs, a) {
+		if !outlives(secs, a) || fresh.at(a) {
+			i++
+			continue
+		}
+		if fresh.word(a &^ 7) {
 			i++
 			continue
 		}
@@ -94,7 +99,7 @@ func diff(secs []*overlay.Section, w World, want, got *overlay.Result, limit int
 				continue
 			}
 			wr, gr := pick(want.Ends[i].Regs[r], s.Live.GPR[r]), pick(got.Ends[i].Regs[r], s.Live.GPR[r])
-			if wr != gr {
+			if wr != gr && !fresh.same(wr, gr, 0) {
 				size := 8
 				if s.Live.GPR[r] == 0x0f {
 					size = 4

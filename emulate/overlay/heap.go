@@ -36,6 +36,8 @@ type heap struct {
 	sizes map[uint64]uint64        // of blocks allocated meanwhile
 	own   map[uint64]bool          // those of the program's own code
 	freed []freed
+	// collected are the blocks allocated meanwhile that a collector frees.
+	collected map[uint64]uint64
 	// inside returns the block that an address is in the middle of, 0: none.
 	inside func(addr uint64) uint64
 }
@@ -53,7 +55,7 @@ type allocating struct {
 // jumped to rather than called, how large blocks are that the recording
 // knows (0: unknown), and which of them an address is in the middle of (0: none).
 func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, inside func(addr uint64) uint64) {
-	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}}
+	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, collected: map[uint64]uint64{}}
 	for _, p := range r.parts {
 		p.cpu.Calls = p
 		for _, at := range jumps {
@@ -143,7 +145,11 @@ func (p *participant) allocated() {
 		return
 	}
 	h.sizes[at] = a.size
-	if delete(h.own, at); !a.own {
+	delete(h.own, at)
+	switch {
+	case a.kind == HeapGo:
+		h.collected[at] = a.size // nobody has to free it
+	case !a.own:
 		h.own[at] = true
 	}
 	if k := p.run.checks; k != nil && a.kind != HeapGo {
@@ -199,4 +205,18 @@ func (p *participant) jumped() {
 	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(p.cpu.RIP) {
 		p.quietSP = sp
 	}
+}
+
+// Fresh returns the block around an address that was allocated during the run
+// and that nobody has to free (Go's); ok is false if there is none.
+func (r *Result) Fresh(addr uint64) (base, size uint64, ok bool) {
+	if len(r.parts) == 0 || r.parts[0].run.heap == nil {
+		return 0, 0, false
+	}
+	for b, n := range r.parts[0].run.heap.collected {
+		if addr >= b && addr-b < max(n, 1) {
+			return b, n, true
+		}
+	}
+	return 0, 0, false
 }
