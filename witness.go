@@ -95,9 +95,11 @@ func (a *analysis) prove() {
 		return
 	}
 	if a.search == nil {
-		a.search = &search{found: map[[2]moment]finding{}, near: map[emulate.ThreadID][]*replay.Snapshot{}}
+		a.search = &search{found: map[[2]moment]finding{}}
 	}
 	a.search.steps, a.search.sought = 0, 0
+	a.search.near = map[emulate.ThreadID][]*replay.Snapshot{}
+	defer func() { a.search.near = nil }() // they hold memory
 	found := map[[2]uint64]bool{}
 	for _, c := range a.pass.Detector.Candidates() {
 		found[[2]uint64{c.First.PC, c.Second.PC}] = true
