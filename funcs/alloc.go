@@ -143,7 +143,7 @@ func (t *Tree) JumpTargets(also func(*Func) bool) []emulate.Addr {
 	}
 	found := map[emulate.Addr]bool{}
 	for _, m := range t.ms.All() {
-		if m.obj == nil || m.Kind == ModLibc || m.isGo() {
+		if m.obj == nil || m.Kind == ModLibc || m.Kind == ModAllocator || m.isGo() {
 			continue // what it allocates and frees that way is its own
 		}
 		s := m.symbols()

@@ -162,6 +162,7 @@ const (
 	ModCxx       // libstdc++, libgcc_s, libc++
 	ModOpenMP    // libgomp, libomp
 	ModSanitizer // run-times of instrumented programs
+	ModAllocator // libraries that stand in for malloc: jemalloc, tcmalloc, …
 )
 
 func (k ModuleKind) String() string {
@@ -176,6 +177,8 @@ func (k ModuleKind) String() string {
 		return "OpenMP run-time"
 	case ModSanitizer:
 		return "sanitizer run-time"
+	case ModAllocator:
+		return "allocator"
 	}
 	return "invalid"
 }

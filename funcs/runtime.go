@@ -183,8 +183,11 @@ var runtimeNames = sync.OnceValue(func() map[string]Runtime {
 // defaultCategory is for functions of the run-time that the table doesn't
 // name.
 func (m *Module) defaultCategory(sym string) Category {
-	if m.Kind == ModOpenMP {
+	switch m.Kind {
+	case ModOpenMP:
 		return SyncAPI
+	case ModAllocator:
+		return Allocator
 	}
 	return defaultFor(sym)
 }
@@ -209,6 +212,7 @@ var moduleKinds = []struct {
 	{regexp.MustCompile(`^ld(-linux-x86-64|-musl-x86_64|64|-\d+\.\d+)?\.so(\.\d+)*$`), ModLibc},
 	{regexp.MustCompile(`^(libstdc\+\+|libgcc_s|libc\+\+|libc\+\+abi|libunwind|libsupc\+\+|libatomic|libquadmath)\.so`), ModCxx},
 	{regexp.MustCompile(`^(libgomp|libomp|libiomp5)([-.]\w+)?\.so`), ModOpenMP},
+	{regexp.MustCompile(`^lib(jemalloc|tcmalloc|mimalloc|tbbmalloc|hoard|snmalloc|rpmalloc|nedmalloc|scudo)([-_]\w+)*([-.]\d[\w.]*)?\.so`), ModAllocator},
 	{regexp.MustCompile(`^lib(asan|tsan|ubsan|lsan|hwasan)\.so`), ModSanitizer},
 }
 
