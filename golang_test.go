@@ -58,9 +58,7 @@ func TestGoPrograms(t *testing.T) {
 			}
 			dir := t.TempDir()
 			bin := filepath.Join(dir, g.name)
-			if out, err := exec.Command("go", "build", "-o", bin, g.source).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			g.build(t, bin)
 			for seed := 1; seed <= n; seed++ {
 				trace := filepath.Join(dir, fmt.Sprintf("%d.ttd", seed))
 				recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: uint64(seed)})
@@ -73,6 +71,37 @@ func TestGoPrograms(t *testing.T) {
 					report.WriteTable(&b, r)
 					t.Errorf("seed %d: %s\n%s", seed, problem, b.String())
 				}
+			}
+		})
+	}
+}
+
+func (g *goGuest) build(t *testing.T, bin string, flags ...string) {
+	t.Helper()
+	args := append(append([]string{"build", "-o", bin}, flags...), g.source)
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// Without debugging information, it isn't known where locks were expanded in
+// place.
+func TestStrippedGoPrograms(t *testing.T) {
+	for _, name := range []string{"mutex", "rwmutex", "racy_counter"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			g := goGuest{name: name, source: "testdata/golang/" + name + ".go"}
+			bin, trace := filepath.Join(dir, name), filepath.Join(dir, "ttd")
+			g.build(t, bin, "-ldflags=-s")
+			recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: 1})
+			r, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if racy := strings.HasPrefix(name, "racy_"); racy != (len(r.Races) > 0) || len(r.Findings) > 0 {
+				var b strings.Builder
+				report.WriteTable(&b, r)
+				t.Errorf("%d races\n%s", len(r.Races), b.String())
 			}
 		})
 	}

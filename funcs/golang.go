@@ -68,6 +68,9 @@ func (m *Module) goMinor() int {
 // IsGo says whether the program was built by the Go tool chain.
 func (ms *Modules) IsGo() bool { return ms.goRun().m != nil }
 
+// GoInlines says whether functions are known that were expanded in place.
+func (ms *Modules) GoInlines() bool { m := ms.goRun().m; return m != nil && m.HasDebugInfo() }
+
 // GoLayout returns the layout of the run-time's structures.
 func (ms *Modules) GoLayout() GoLayout { return ms.goRun().layout }
 

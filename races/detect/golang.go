@@ -151,7 +151,7 @@ func (f *follower) role(pc uint64) goRole {
 	}
 	r = goPlain
 	for i, fr := range f.p.Tree.Modules().Frames(emulate.Addr(pc)) {
-		if x := goSyncFuncs[fr.Function]; x != goNone {
+		if x := goSyncFuncs[fr.Function]; x != goNone && f.p.golang.inlines {
 			r = x
 			break
 		}

@@ -51,6 +51,9 @@ type golang struct {
 	hooks   map[emulate.Addr]goHook
 	channel map[emulate.Addr]bool
 	layout  funcs.GoLayout
+	// inlines says that functions expanded in place are known. If not, locks
+	// are the atomic instructions that they are made of, in all functions.
+	inlines bool
 
 	gs    map[uint64]*Goroutine // by the address of its structure
 	cur   map[emulate.ThreadID]*Goroutine
@@ -77,7 +80,7 @@ func newGolang(p *Pass) *golang {
 	if hooks == nil {
 		return nil
 	}
-	return &golang{p: p, hooks: hooks, channel: channel, layout: ms.GoLayout(), gs: map[uint64]*Goroutine{},
+	return &golang{p: p, hooks: hooks, channel: channel, layout: ms.GoLayout(), inlines: ms.GoInlines(), gs: map[uint64]*Goroutine{},
 		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}}
 }
 
