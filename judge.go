@@ -386,6 +386,11 @@ func (a *analysis) judge(g *group) report.Race {
 		a.verdict(&r, *ev)
 		return r
 	}
+	if a.sameTable(g) {
+		ev.SameTable = true
+		a.verdict(&r, *ev)
+		return r
+	}
 	for _, c := range g.cands {
 		if c.Reason == races.FreeRace {
 			ev.Freed = true

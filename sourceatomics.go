@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/races"
 	"github.com/racesim/racesim/report"
 )
@@ -116,6 +118,21 @@ func (a *analysis) atomicSource(x *races.Access, loc *report.Location) bool {
 	return atomicIn(lines, f.Line, x.Kind, name)
 }
 
+// halved says whether an access is the second half of an update whose halves
+// are atomic each, and together aren't: detection takes an exchange for a plain
+// store then.
+func (a *analysis) halved(x *races.Access) bool {
+	if x.Kind == races.Read || x.Atomic {
+		return false
+	}
+	t, _, err := a.pass.Seek(x.Thread, x.Count)
+	if err != nil {
+		return false
+	}
+	in, err := x86.Describe(a.t.s.CodeAt(emulate.Addr(x.PC), t.Min()), x.PC)
+	return err == nil && in.Mnemonic == "xchg"
+}
+
 // built is when a module was: its file's time.
 func (a *analysis) built(module string) time.Time {
 	for _, m := range a.t.s.Modules() {
@@ -140,7 +157,7 @@ func (a *analysis) atomicInSource(groups []*group) int {
 		yes := true
 		for _, c := range g.cands {
 			for _, x := range []*races.Access{&c.First, &c.Second} {
-				yes = yes && (a.atomic[x.PC] || a.atomicSource(x, &g.loc))
+				yes = yes && !a.halved(x) && (a.atomic[x.PC] || a.atomicSource(x, &g.loc))
 			}
 		}
 		all[g] = yes

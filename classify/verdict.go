@@ -4,6 +4,9 @@ import "fmt"
 
 // Evidence is what is known about one race when it is judged.
 type Evidence struct {
+	// SameTable: all that is stored is a pointer to an object's table of virtual
+	// functions, where it is already.
+	SameTable bool
 	// Spin: with the other value the reader only waits for the writer's store.
 	Spin bool
 	// Guarded: every feasible interleaving equals a serial order and a
@@ -99,6 +102,9 @@ func decide(e *Evidence) Judgement {
 	}
 	if e.Life != "" {
 		return by(Harmful, ByLife, "%s while the other thread may use it", e.Life)
+	}
+	if e.SameTable {
+		return by(Benign, ByNoEffect, "a destructor stores the pointer to its class's virtual functions, which is there already")
 	}
 	if e.Spin {
 		return by(Synchronisation, BySpin, "with the other value the reader only waits for this very store: the variable is used to synchronise")

@@ -54,8 +54,7 @@ type follower struct {
 	atomics  map[uint64]bool // by instruction; see atomic
 	blinds   map[uint64]bool // by instruction; see blind
 
-	condMoves map[uint64]int  // by instruction; see thrownAway
-	tables    map[uint64]bool // by address; see sameTable
+	condMoves map[uint64]int // by instruction; see thrownAway
 
 	gen   uint64 // of what was synchronised
 	table *lineTable
@@ -265,7 +264,7 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	s, m := f.state(addr>>lineShift), bytesOf(addr, size)
 	s.use.note(m, true)
 	plain := !c.Atomic()
-	if f.nheld == 0 && plain && (f.writtenBefore(s, m) || f.sameTable(addr, size, v)) {
+	if f.nheld == 0 && plain && f.writtenBefore(s, m) {
 		return
 	}
 	e := f.access(c, addr, size, races.Write, v)

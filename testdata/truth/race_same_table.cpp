@@ -1,7 +1,8 @@
-// verdict: none
+// verdict: benign
 // flags: -O1
 // The destructor waits until nobody uses the object any more. Before that it
-// stores the pointer to its class's virtual functions, which is there already.
+// stores the pointer to its class's virtual functions, which is there already:
+// the same value, this time.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
