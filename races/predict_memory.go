@@ -202,6 +202,7 @@ func (p *Predictor) forgetOld() {
 func (p *Predictor) clockRefs(f func(clockNum)) {
 	for _, t := range p.slots {
 		f(t.knows)
+		f(t.must)
 		f(t.outer.knows)
 		for i := range t.ends {
 			f(t.ends[i].knows)

@@ -1,6 +1,7 @@
 package races
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/racesim/racesim/emulate"
@@ -60,5 +61,30 @@ func TestPredictorIsBounded(t *testing.T) {
 				t.Errorf("%d bytes are kept, of at most %d", b, c.memory)
 			}
 		})
+	}
+}
+
+func TestPredictorKeepsWhatItNeeds(t *testing.T) {
+	s := &predScript{Predictor: NewPredictor(PredictConfig{})}
+	s.w(1, X)
+	s.start(2, 3)
+	s.acq(2, lockA)
+	s.w(2, Y)
+	s.rel(2, lockA)
+	s.acq(3, lockA)
+	s.r(3, Y)
+	s.rel(3, lockA)
+	show := func() (out [][]uint32) {
+		for _, th := range s.slots {
+			for _, n := range []clockNum{th.knows, th.must} {
+				out = append(out, append([]uint32(nil), s.clocks[n]...))
+			}
+		}
+		return out
+	}
+	before := show()
+	s.freeClocks()
+	if after := show(); !reflect.DeepEqual(before, after) {
+		t.Errorf("threads knew %v, and know %v now", before, after)
 	}
 }
