@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,9 @@ func kindInSequence(f *form) sequenceKind {
 	switch {
 	case notComparable[f.mnem] != "", isTranscendental[f.mnem], isString(f), f.vsib, strings.HasPrefix(f.mnem, "xsave"), strings.HasPrefix(f.mnem, "xrstor"),
 		strings.HasPrefix(f.mnem, "fxrstor"), strings.HasPrefix(f.mnem, "wr"):
+		return notInSequence
+	}
+	if !intelHost() && (elsewhere[f.mnem] != "" || slices.Contains(shiftNames, f.mnem) || isBranch(f.mnem) || checksFirst(f)) {
 		return notInSequence
 	}
 	switch f.mnem {

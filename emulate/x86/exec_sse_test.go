@@ -83,6 +83,10 @@ func TestSSEAgainstProcessor(t *testing.T) {
 		if !isSSE(f) || !features.have(f) {
 			continue
 		}
+		if !intelHost() && elsewhere[f.mnem] != "" {
+			t.Logf("%s %s isn't compared: %s", f.enc, f.mnem, elsewhere[f.mnem])
+			continue
+		}
 		forms++
 		for _, code := range encodings(f, rng, states) {
 			n := states
