@@ -137,10 +137,9 @@ func page(done []*result) string {
 Real programs, run natively and recorded, each in a folder of its own with the same input. A row passes if both runs end
 with the same status, write the same to stdout and to the files that it names, and the trace replays bit for bit.
 ` + "`make sweep` runs all of them anew and writes this page; `internal/sweep/programs.yaml` has the exact commands." + `
-Seconds are of the whole run, start included.
 
-| program | what | native s | recorded s | trace KB | result |
-|---|---|---|---|---|---|
+| program | what | trace KB | result |
+|---|---|---|---|
 `)
 	for _, r := range done {
 		what := strings.Join(r.row.Run, " ")
@@ -153,15 +152,15 @@ Seconds are of the whole run, start included.
 		}
 		switch {
 		case r.missing:
-			fmt.Fprintf(&b, "| %s | `%s` | | | | not installed |\n", r.row.Name, what)
+			fmt.Fprintf(&b, "| %s | `%s` | | not installed |\n", r.row.Name, what)
 		case r.problem != "":
 			why := r.row.Fails
 			if why == "" {
 				why = r.problem
 			}
-			fmt.Fprintf(&b, "| %s | `%s` | | | | **fails**: %s |\n", r.row.Name, what, strings.ReplaceAll(why, "|", "\\|"))
+			fmt.Fprintf(&b, "| %s | `%s` | | **fails**: %s |\n", r.row.Name, what, strings.ReplaceAll(why, "|", "\\|"))
 		default:
-			fmt.Fprintf(&b, "| %s | `%s` | %.2f | %.2f | %d | passes |\n", r.row.Name, what, r.native.Seconds(), r.recorded.Seconds(), r.bytes/1024)
+			fmt.Fprintf(&b, "| %s | `%s` | %d | passes |\n", r.row.Name, what, r.bytes/1024)
 		}
 	}
 	return b.String()
