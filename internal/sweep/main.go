@@ -50,6 +50,9 @@ func (s *sweeper) run(only, dir string, install bool) error {
 			return err
 		}
 		defer os.RemoveAll(dir)
+		if err := os.Chmod(dir, 0o755); err != nil { // servers change their user
+			return err
+		}
 	} else if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
