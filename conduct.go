@@ -252,18 +252,7 @@ func (a *analysis) looseWaits(list []detect.Misstep) []detect.Misstep {
 
 // codeAt returns at least the instruction at pc as the module's file has it.
 func (a *analysis) codeAt(pc uint64) []byte {
-	var out []byte
-	for line := pc >> 6; line <= (pc+15)>>6; line++ {
-		d, ok := a.ms.InitialLine(line)
-		if !ok {
-			break
-		}
-		out = append(out, d[:]...)
-	}
-	if len(out) <= int(pc&63) {
-		return nil
-	}
-	return out[pc&63:]
+	return a.fileBytes(pc, pc+15)
 }
 
 // unlocks says whether a function gives up a mutex.

@@ -128,7 +128,7 @@ func (a *analysis) forgotten(o *detect.OpenFile, left *uint64) bool {
 		if again > t.Count() {
 			n = min(n, uint64(again-t.Count()))
 		}
-		if err := runThrough(t, calls, t.Count()+emulate.Count(n)); err != nil {
+		if err := detect.RunTo(t, calls, t.Count()+emulate.Count(n)); err != nil {
 			return false
 		}
 		used += n
@@ -176,24 +176,6 @@ func (k *keeper) holds(t *replay.Thread) bool {
 		}
 	}
 	return false
-}
-
-// runThrough replays to a count, through stops at functions that are jumped to.
-func runThrough(t *replay.Thread, calls *funcs.Tracker, to emulate.Count) error {
-	for t.Count() < to {
-		stop, err := t.RunTo(to)
-		if err != nil {
-			return err
-		}
-		if stop != nil && stop.Kind == x86.StopBreak {
-			calls.Enter(t.CPU())
-			continue
-		}
-		if stop != nil {
-			return fmt.Errorf("stopped: %v", stop.Kind)
-		}
-	}
-	return nil
 }
 
 // Ret serves x86.CallSink.

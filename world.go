@@ -286,18 +286,24 @@ func (a *analysis) code(pc uint64) []byte {
 	if m == nil {
 		return nil
 	}
+	return a.fileBytes(pc, pc|0xfff)
+}
+
+// fileBytes returns what the module's file has from an address on, to the end
+// of the line of another one or to the end of the file.
+func (a *analysis) fileBytes(from, last uint64) []byte {
 	var out []byte
-	for line := pc >> 6; line <= (pc|0xfff)>>6; line++ {
+	for line := from >> 6; line <= last>>6; line++ {
 		d, ok := a.ms.InitialLine(line)
 		if !ok {
 			break
 		}
 		out = append(out, d[:]...)
 	}
-	if len(out) <= int(pc&63) {
+	if len(out) <= int(from&63) {
 		return nil
 	}
-	return out[pc&63:]
+	return out[from&63:]
 }
 
 // fatal are functions of the run-time that end the program because something is

@@ -82,22 +82,23 @@ func (p *Pass) Seek(id emulate.ThreadID, count emulate.Count) (*replay.Thread, *
 		t.CPU().Blocks.Break(uint64(a))
 	}
 	if count > m.count+farSeek {
-		if err := p.runTo(t, calls, count-nearMarks); err != nil {
+		if err := RunTo(t, calls, count-nearMarks); err != nil {
 			return nil, nil, err
 		}
 		if t.CPU().Pending().Size == 0 {
 			p.visits.add(id, mark{count: t.Count(), snap: t.Snapshot(), calls: calls.Clone()})
 		}
 	}
-	if err := p.runTo(t, calls, count); err != nil {
+	if err := RunTo(t, calls, count); err != nil {
 		return nil, nil, err
 	}
 	return t, calls, t.Settle()
 }
 
-// runTo executes until the thread is about to execute the instruction with the
-// given count.
-func (p *Pass) runTo(t *replay.Thread, calls *funcs.Tracker, count emulate.Count) error {
+// RunTo executes until the thread is about to execute the instruction with the
+// given count, and tells calls of functions that are jumped to. The error is a
+// divergence, or that the thread stopped before.
+func RunTo(t *replay.Thread, calls *funcs.Tracker, count emulate.Count) error {
 	for t.Count() < count {
 		stop, err := t.RunTo(count)
 		if err != nil {
