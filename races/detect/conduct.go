@@ -99,31 +99,12 @@ const (
 	roleUsable               // (block): how much of it may be used
 )
 
-var conductFuncs = []struct {
-	role  conductRole
-	names []string
-}{
+var conductFuncs = []roleOf[conductRole]{
 	{roleDestroy, []string{"pthread_mutex_destroy", "__pthread_mutex_destroy", "pthread_rwlock_destroy", "__pthread_rwlock_destroy", "pthread_spin_destroy", "mtx_destroy"}},
 	{roleCreate, []string{"pthread_create", "__pthread_create"}},
 	{roleCreate11, []string{"thrd_create"}},
 	{roleDetach, []string{"pthread_detach", "__pthread_detach", "thrd_detach"}},
 	{roleUsable, []string{"malloc_usable_size"}},
-}
-
-// conductEntries maps the entries of the functions above to what they are.
-func conductEntries(ms *funcs.Modules) map[emulate.Addr]conductRole {
-	m := map[emulate.Addr]conductRole{}
-	if ms == nil {
-		return m
-	}
-	for _, l := range conductFuncs {
-		for _, n := range l.names {
-			for _, f := range ms.ExportedEver(n) {
-				m[f.Entry] = l.role
-			}
-		}
-	}
-	return m
 }
 
 // A conductCall is a call of such a function under way.

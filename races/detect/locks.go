@@ -31,10 +31,7 @@ const (
 // lockFuncs lists the functions that take and give up locks, by the symbols
 // under which programs call them. The lock is the first argument, except for
 // condition waits; all return 0 when they have taken it. (POSIX.1-2017, C11.)
-var lockFuncs = []struct {
-	role  lockRole
-	names []string
-}{
+var lockFuncs = []roleOf[lockRole]{
 	{roleLock, []string{"pthread_mutex_lock", "__pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
 		"pthread_spin_lock", "mtx_lock", "mtx_timedlock"}},
 	{roleLock | roleRW, []string{"pthread_rwlock_wrlock", "__pthread_rwlock_wrlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockwrlock"}},
@@ -49,13 +46,20 @@ var lockFuncs = []struct {
 	{roleCondWait, []string{"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait"}},
 }
 
-// lockEntries maps the entries of the functions above to what they do.
-func lockEntries(ms *funcs.Modules) map[emulate.Addr]lockRole {
-	m := map[emulate.Addr]lockRole{}
+// A roleOf gives all functions of some names a role.
+type roleOf[R comparable] struct {
+	role  R
+	names []string
+}
+
+// entriesOf maps the entries of functions to their roles, in all modules that
+// the process ever had.
+func entriesOf[R comparable](ms *funcs.Modules, rows []roleOf[R]) map[emulate.Addr]R {
+	m := map[emulate.Addr]R{}
 	if ms == nil {
 		return m
 	}
-	for _, l := range lockFuncs {
+	for _, l := range rows {
 		for _, n := range l.names {
 			for _, f := range ms.ExportedEver(n) {
 				m[f.Entry] = l.role
@@ -287,12 +291,12 @@ func LockCalls(ms *funcs.Modules) map[emulate.Addr]overlay.LockCall {
 	out := map[emulate.Addr]overlay.LockCall{}
 	kinds := map[lockRole]overlay.LockCall{roleLock: overlay.LockTake, roleShared: overlay.LockTake, roleTry: overlay.LockTake, roleTryShared: overlay.LockTake,
 		roleUnlock: overlay.LockGive, roleCondWait: overlay.LockWait}
-	for at, role := range lockEntries(ms) {
+	for at, role := range entriesOf(ms, lockFuncs) {
 		if k := kinds[role&^roleRW]; k != 0 && role&roleRW == 0 {
 			out[at] = k
 		}
 	}
-	for at, role := range conductEntries(ms) {
+	for at, role := range entriesOf(ms, conductFuncs) {
 		if role == roleDestroy {
 			out[at] = overlay.LockDestroy
 		}

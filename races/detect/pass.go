@@ -215,10 +215,10 @@ func (p *Pass) prepare() error {
 	p.Lives = newLifetimes()
 	if p.Checks {
 		p.Heap, p.Conduct = newHeap(p), newConduct(p)
-		p.conducts = conductEntries(p.Tree.Modules())
+		p.conducts = entriesOf(p.Tree.Modules(), conductFuncs)
 	}
 
-	p.locks = lockEntries(p.Tree.Modules())
+	p.locks = entriesOf(p.Tree.Modules(), lockFuncs)
 	p.uses = useEntries(p.Tree.Modules())
 	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool {
 		return p.locks[f.Entry] != 0 || p.conducts[f.Entry] != 0 || p.uses[f.Entry] != nil
