@@ -90,6 +90,10 @@ func (c *coder) appendField(b []byte, f *Field, p *Packet) ([]byte, error) {
 		return b, nil
 	case wireFixed:
 		return binary.LittleEndian.AppendUint64(b, *f.ptr(p).(*uint64)), nil
+	case wireLine:
+		b = binary.AppendUvarint(b, zigzag(int64(p.Line-c.line)))
+		c.line = p.Line
+		return b, nil
 	}
 	items := func(n int) error {
 		if n > MaxItems {
@@ -337,6 +341,11 @@ func (d *decoder) field(f *Field, p *Packet) error {
 		v, err := d.uvarint()
 		d.min += uint64(unzigzag(v))
 		p.Min = d.min
+		return err
+	case wireLine:
+		v, err := d.uvarint()
+		d.line += uint64(unzigzag(v))
+		p.Line = d.line
 		return err
 	case wireFixed:
 		v, err := d.bytes(8)

@@ -185,6 +185,10 @@ func example() (Header, []entry) {
 		{1, Packet{Kind: KeyFrame, Count: 200, Min: 7, State: []byte{7}}},
 		{1, Packet{Kind: Split, Count: 210}},
 		{1, Packet{Kind: Rep, Count: 220, Iter: 17}},
+		{1, Packet{Kind: Read, Count: 221, Skip: 2, Value: 0x5555}},
+		{1, Packet{Kind: Part, Count: 222, Line: 0x1ffff41, Mask: 0x81, Own: 0x100, Bytes: []byte{3, 4}}},
+		{1, Packet{Kind: Page, Count: 223, N: 0x7fff, Mask: ^uint64(1), Bytes: bytes.Repeat([]byte{5}, 64)}},
+		{1, Packet{Kind: PageFrom, Count: 224, N: 0x7fff, Thread: 2, Value: 8}},
 		{1, Packet{Kind: Mark, Name: "user", Count: 230, Value: 5, Bytes: []byte("here")}},
 		{1, Packet{Kind: Exit, Count: 250, Min: 9, Status: -1, Addr: 0x7fff0990}},
 	}

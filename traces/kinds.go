@@ -26,6 +26,10 @@ const (
 	Split        Kind = 15
 	Rep          Kind = 16
 	Exit         Kind = 17
+	Read         Kind = 18
+	Part         Kind = 19
+	Page         Kind = 20
+	PageFrom     Kind = 21
 
 	Map         Kind = 32
 	Unmap       Kind = 33
@@ -110,6 +114,17 @@ var (
 	fData   = &Field{"data", "the line's 64 bytes", wireFull, func(p *Packet) any { return &p.Data }}
 	fDataZ  = &Field{"data", "the line's 64 bytes, all zero", wireZero, func(p *Packet) any { return &p.Data }}
 	fDataM  = &Field{"data", "the line's 64 bytes, mostly zero", wireMask, func(p *Packet) any { return &p.Data }}
+	fSkip   = &Field{"skip", "reads before it, of the same instruction and since the last one logged, that were predicted", 0, func(p *Packet) any { return &p.Skip }}
+	fRead   = &Field{"value", "what was read, extended with zeros", wireHex, func(p *Packet) any { return &p.Value }}
+	fMask   = &Field{"mask", "bytes of the line that flow in, a bit each, the first lowest", wireFixed, func(p *Packet) any { return &p.Mask }}
+	fOwn    = &Field{"own", "bytes that the thread didn't know and is about to write", wireFixed, func(p *Packet) any { return &p.Own }}
+	fPart   = &Field{"bytes", "those of mask, the first first", 0, func(p *Packet) any { return &p.Bytes }}
+	fPageNo = &Field{"page", "virtual address >> 12", wireHex, func(p *Packet) any { return &p.N }}
+	fSame   = &Field{"same", "lines that hold what the thread last knew there, a bit each", wireFixed, func(p *Packet) any { return &p.Mask }}
+	fZero   = &Field{"zero", "lines of which every byte is 0", wireFixed, func(p *Packet) any { return &p.Own }}
+	fRest   = &Field{"bytes", "the other lines, in order", 0, func(p *Packet) any { return &p.Bytes }}
+	fOf     = &Field{"of", "the thread that wrote it last", 0, func(p *Packet) any { return &p.Thread }}
+	fAt     = &Field{"at", "its orderable event at which it gave the page up", 0, func(p *Packet) any { return &p.Value }}
 	fNr     = &Field{"nr", "system call number", 0, func(p *Packet) any { return &p.Nr }}
 	fArgs   = &Field{"args", "the six arguments", wireHex, func(p *Packet) any { return &p.Args }}
 	fRel    = &Field{"releases", "objects released at entry", 0, func(p *Packet) any { return &p.Objs }}
@@ -187,6 +202,15 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "The next instruction, a repeated string instruction, is interrupted after this many iterations since it began or was interrupted last; the packets that follow, at this count, apply then."},
 	Exit: {Where: InThread, Name: "exit", Fields: []*Field{fMin, fStatus, fClear},
 		Doc: "The thread ends. The last packet of its stream."},
+
+	Read: {Where: InThread, Name: "read", Fields: []*Field{fSkip, fRead},
+		Doc: "The next instruction reads a value that the log of reads (see there) didn't predict."},
+	Part: {Where: InThread, Name: "part", Fields: []*Field{fLine, fMask, fOwn, fPart},
+		Doc: "Some bytes of a line flow in; the others stay as the thread knows them, or unknown."},
+	Page: {Where: InThread, Name: "page", Fields: []*Field{fPageNo, fSame, fZero, fRest},
+		Doc: "The thread acquires a page: from the next instruction on, its memory holds these bytes."},
+	PageFrom: {Where: InThread, Name: "pagefrom", Fields: []*Field{fPageNo, fOf, fAt},
+		Doc: "The thread acquires a page that holds what another recorded thread left in it."},
 
 	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
 		Doc: "Memory is mapped, replacing what was there."},

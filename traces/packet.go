@@ -23,6 +23,10 @@ type Packet struct {
 	Line  uint64 // virtual address >> 6
 	Data  *[LineSize]byte
 
+	Skip uint64 // reads before this one that were predicted
+	Mask uint64 // bytes of a line, or lines of a page
+	Own  uint64 // more of them, see the kind
+
 	Nr    uint64 // system call number
 	Args  [6]uint64
 	Ret   uint64

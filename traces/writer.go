@@ -185,6 +185,23 @@ func (w *Writer) PutOrder(stream uint32, count, min uint64) error {
 	return w.added(s, b, n, count)
 }
 
+// PutRead is Put for a Read.
+func (w *Writer) PutRead(stream uint32, count, skip, value uint64) error {
+	s, err := w.stream(stream)
+	if err != nil {
+		return err
+	}
+	if count < s.count || stream == 0 {
+		return fmt.Errorf("traces: stream %d: read packet at count %d after one at %d", stream, count, s.count)
+	}
+	n := len(s.buf)
+	b := append(s.buf, byte(Read))
+	b = binary.AppendUvarint(b, count-s.count)
+	b = binary.AppendUvarint(b, skip)
+	b = binary.AppendUvarint(b, value)
+	return w.added(s, b, n, count)
+}
+
 // stream returns the unfinished chunk of a stream.
 func (w *Writer) stream(n uint32) (*outStream, error) {
 	if n < uint32(len(w.streams)) {
