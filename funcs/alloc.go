@@ -26,6 +26,12 @@ type Alloc struct {
 	// Undo says that a realloc failed: Old was not freed after all. Addr is
 	// Old, and Size isn't known.
 	Undo bool
+	// Waited says that a goroutine waited in the allocator function, and may
+	// have been elsewhere since: what it asked for is what GoSink.Waits was told
+	// last.
+	Waited bool
+	// Entry is the allocator function's.
+	Entry emulate.Addr
 }
 
 // A Free is a block that was handed back.
@@ -61,7 +67,7 @@ func (t *Tracker) allocating(c *x86.CPU) {
 	f := &t.frames[len(t.frames)-1]
 	role := t.tree.node(f.node).role
 	caller := t.tree.node(f.node).parent
-	a := Alloc{Thread: t.thread, Node: caller, Site: emulate.Addr(f.site), Role: role}
+	a := Alloc{Thread: t.thread, Node: caller, Site: emulate.Addr(f.site), Role: role, Entry: emulate.Addr(f.entry)}
 	di, si, dx := c.R[rDI], c.R[rSI], c.R[rDX]
 	free := uint64(0)
 	switch role {

@@ -23,7 +23,9 @@ type goRuntime struct {
 	resume emulate.Addr
 	// copystack moves the stack of the goroutine that is its first argument.
 	copystack emulate.Addr
-	layout    GoLayout
+	// schedule looks for another goroutine: the thread has left the last one.
+	schedule emulate.Addr
+	layout   GoLayout
 }
 
 // A GoLayout says where the run-time's structures have what matters, in bytes.
@@ -100,8 +102,10 @@ func (ms *Modules) goRun() *goRuntime {
 			g.goLayout(&r.layout)
 		}
 		r.resume = r.m.findResume()
-		if i, ok := r.m.symbols().exports(true)["runtime.copystack"]; ok {
-			r.copystack = emulate.Addr(r.m.symbols().recs[i].lo + r.m.bias)
+		for name, at := range map[string]*emulate.Addr{"runtime.copystack": &r.copystack, "runtime.schedule": &r.schedule} {
+			if i, ok := r.m.symbols().exports(true)[name]; ok {
+				*at = emulate.Addr(r.m.symbols().recs[i].lo + r.m.bias)
+			}
 		}
 	})
 	return r

@@ -17,20 +17,28 @@ import (
 // A GoSink learns of goroutines that a thread resumes.
 type GoSink interface {
 	// Resume is called when the thread is about to go on with the goroutine
-	// whose structure (runtime.g) is at g, and whose stack is [lo, hi).
-	Resume(g, lo, hi uint64)
+	// whose structure (runtime.g) is at g, and whose stack is [lo, hi). known
+	// says that the thread left it there, or that it never did: what it was in
+	// then it is still in.
+	Resume(g, lo, hi uint64, known bool)
 	// Move is called when the stack of the goroutine on the thread was moved.
 	Move(lo, hi uint64)
 	// Left is called when a function returns that a goroutine was in when the
 	// thread went on with it.
 	Left(entry emulate.Addr, c *x86.CPU)
+	// Waits is called when the thread leaves a goroutine that is in an allocator
+	// function, a.Entry. When that returns, be it on another thread, Left is
+	// called, or Alloc with Alloc.Waited.
+	Waits(g uint64, a Alloc)
 }
 
 // goStacks is what a tracker knows of goroutines.
 type goStacks struct {
 	sink   GoSink
 	copier uint64 // the function that moves stacks
+	parker uint64 // …that looks for another goroutine
 	g      uint64 // the one on the thread; 0: none yet
+	parked bool   // the thread has left it
 	lo, hi uint64 // its stack
 	saved  map[uint64]goStack
 	moving uint64 // the goroutine whose stack it moves
@@ -92,19 +100,16 @@ func (t *Tracker) resume(c *x86.CPU) {
 	s := t.gor
 	g, sp, pc := c.R[14], c.R[4], c.R[3]
 	lo, hi := peek(c, g), peek(c, g+8)
-	count := c.InstrCount()
-	if g == s.g && s.hi != 0 {
+	known := true
+	if g == s.g && s.hi != 0 && !s.parked {
 		t.moved(sp, hi-s.hi)
-		if len(t.frames) == 0 {
-			t.root(pc, count)
-		}
 	} else {
 		t.leave()
-		t.come(c, g, sp, pc, hi)
+		known = t.come(c, g, sp, pc, hi)
 	}
-	s.g, s.lo, s.hi = g, lo, hi
+	s.g, s.lo, s.hi, s.parked = g, lo, hi, false
 	if s.sink != nil {
-		s.sink.Resume(g, lo, hi)
+		s.sink.Resume(g, lo, hi, known)
 	}
 }
 
@@ -112,7 +117,7 @@ func (t *Tracker) resume(c *x86.CPU) {
 // thread moves, too, while the run-time works for it on another stack.
 func (t *Tracker) copied(c *x86.CPU) {
 	s := t.gor
-	if s.moving != s.g || s.g == 0 {
+	if s.moving != s.g || s.g == 0 || s.parked {
 		return
 	}
 	lo, hi := peek(c, s.g), peek(c, s.g+8)
@@ -150,12 +155,14 @@ func (t *Tracker) moved(sp, by uint64) {
 	}
 }
 
-// leave keeps the stack of the goroutine that the thread executed.
+// leave keeps the stack of the goroutine that the thread executed. From now on,
+// another one may.
 func (t *Tracker) leave() {
 	s := t.gor
-	if s.g == 0 {
+	if s.g == 0 || s.parked {
 		return
 	}
+	s.parked = true
 	keep := goStack{frames: []shadow{t.frames[0]}, hook: -1, hi: s.hi}
 	for i, f := range t.frames[1:] {
 		if !s.in(f.sp) {
@@ -163,6 +170,10 @@ func (t *Tracker) leave() {
 		}
 		if t.hook == i+1 {
 			keep.hook, keep.pending = len(keep.frames), t.pending
+			if s.sink != nil && !t.pending.Waited {
+				s.sink.Waits(s.g, t.pending)
+			}
+			keep.pending.Waited = true
 		}
 		keep.frames = append(keep.frames, f)
 	}
@@ -172,22 +183,23 @@ func (t *Tracker) leave() {
 	s.saved[s.g] = keep
 }
 
-// come takes up what is known of the stack of goroutine g.
-func (t *Tracker) come(c *x86.CPU, g, sp, pc, hi uint64) {
+// come takes up what is known of the stack of goroutine g, and says whether that
+// is still good: the goroutine goes on where the thread left it.
+func (t *Tracker) come(c *x86.CPU, g, sp, pc, hi uint64) bool {
 	t.hook = -1
 	old, ok := t.gor.saved[g]
 	delete(t.gor.saved, g)
 	count := c.InstrCount()
 	t.frames = t.frames[:0]
-	if ok {
-		by := hi - old.hi // its stack may have been moved
-		// A function that is left by the switch itself (mcall) is gone.
+	by := hi - old.hi // its stack may have been moved
+	ok = ok && func() bool {
 		for i, f := range old.frames {
 			if i > 0 {
 				f.sp += by
 			}
 			if f.sp < sp {
-				break
+				// The function that left it is left by the switch itself.
+				return f.sp+8 == sp && pc > f.site && pc-f.site <= 15
 			}
 			// Where it began isn't to be gone back to: others ran in between.
 			f.count = count
@@ -196,16 +208,12 @@ func (t *Tracker) come(c *x86.CPU, g, sp, pc, hi uint64) {
 			}
 			t.frames = append(t.frames, f)
 		}
-		// Elsewhere, it may have gone on to something else.
-		if n := len(t.frames); n > 0 {
-			if f := t.tree.node(t.frames[n-1].node).fn; f == nil || !f.Contains(emulate.Addr(pc)) {
-				t.frames, t.hook = t.frames[:0], -1
-			}
-		}
-	}
-	if len(t.frames) == 0 {
+		return false
+	}()
+	if !ok || len(t.frames) == 0 {
 		t.root(pc, count)
 	}
+	return ok
 }
 
 // root makes the function at pc the thread's only known frame.

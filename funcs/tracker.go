@@ -48,7 +48,7 @@ const (
 	flagAlloc   frameFlags = 1 << iota // an allocator function
 	flagWatched                        // an instance that somebody asked for
 	flagSignal                         // a signal handler
-	flagMove                           // moves the stacks of goroutines
+	flagGo                             // moves the stacks of goroutines, or leaves one
 )
 
 // A callCache maps recent calls to nodes, direct-mapped.
@@ -76,7 +76,7 @@ func NewTracker(tree *Tree, thread emulate.ThreadID, sink AllocSink) *Tracker {
 	t := &Tracker{tree: tree, thread: thread, sink: sink, hook: -1,
 		frames: []shadow{{sp: ^uint64(0)}}}
 	if at := tree.ResumePoint(); at != 0 {
-		t.gor, t.resumeAt = &goStacks{copier: uint64(tree.ms.goRun().copystack)}, uint64(at)
+		t.gor, t.resumeAt = &goStacks{copier: uint64(tree.ms.goRun().copystack), parker: uint64(tree.ms.goRun().schedule)}, uint64(at)
 	}
 	return t
 }
@@ -191,8 +191,8 @@ func (t *Tracker) flags(id NodeID, target uint64) frameFlags {
 	if t.tree.node(id).role != NoAlloc {
 		f |= flagAlloc
 	}
-	if t.gor != nil && target == t.gor.copier {
-		f |= flagMove
+	if t.gor != nil && (target == t.gor.copier || target == t.gor.parker) {
+		f |= flagGo
 	}
 	if t.watched[emulate.Addr(target)] {
 		f |= flagWatched
@@ -269,8 +269,8 @@ func (t *Tracker) drop(c *x86.CPU, sp uint64, exact bool) {
 func (t *Tracker) pop(c *x86.CPU, returned bool) {
 	n := len(t.frames) - 1
 	f := &t.frames[n]
-	if f.flags&(flagAlloc|flagWatched|flagMove) != 0 {
-		if f.flags&flagMove != 0 {
+	if f.flags&(flagAlloc|flagWatched|flagGo) != 0 {
+		if f.flags&flagGo != 0 && f.entry == t.gor.copier {
 			t.copied(c)
 		}
 		if t.hook == n {
@@ -290,8 +290,12 @@ func (t *Tracker) pop(c *x86.CPU, returned bool) {
 func (t *Tracker) entered(c *x86.CPU) {
 	n := len(t.frames) - 1
 	f := &t.frames[n]
-	if f.flags&flagMove != 0 {
-		t.gor.moving = c.R[rAX]
+	if f.flags&flagGo != 0 {
+		if f.entry == t.gor.copier {
+			t.gor.moving = c.R[rAX]
+		} else {
+			t.leave()
+		}
 	}
 	if f.flags&flagAlloc != 0 && t.hook < 0 && t.sink != nil {
 		t.hook = n

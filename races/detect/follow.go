@@ -338,6 +338,10 @@ func (f *follower) flush() {
 // Alloc serves funcs.AllocSink.
 func (f *follower) Alloc(a funcs.Alloc) {
 	f.flush()
+	if a.Waited {
+		f.goNote(noteGoAlloc, uint64(a.Addr), uint64(a.Entry))
+		return
+	}
 	if a.Undo {
 		if f.watch != nil {
 			f.watch.alloc(&a)

@@ -305,7 +305,7 @@ func (f *follower) relaxStack(addr uint64) {
 }
 
 // Resume serves funcs.GoSink.
-func (f *follower) Resume(g, lo, hi uint64) {
+func (f *follower) Resume(g, lo, hi uint64, known bool) {
 	f.flush()
 	f.synchronised()
 	s := f.goer
@@ -316,9 +316,12 @@ func (f *follower) Resume(g, lo, hi uint64) {
 		}
 		s.g, s.calls = g, s.parked[g]
 		delete(s.parked, g)
-		for n := len(s.calls); n > 0 && s.calls[n-1].depth > f.calls.Depth(); n-- {
-			s.calls = s.calls[:n-1] // it went on elsewhere
-		}
+	}
+	if !known {
+		s.calls = nil // it went on elsewhere
+	}
+	for n := len(s.calls); n > 0 && s.calls[n-1].depth > f.calls.Depth(); n-- {
+		s.calls = s.calls[:n-1]
 	}
 	f.note(note{kind: noteGoResume, addr: g, count: f.t.Count()})
 }
@@ -339,6 +342,16 @@ func (f *follower) Left(entry emulate.Addr, c *x86.CPU) {
 	case goSemAcquire:
 		f.goNote(noteGoGot, 0, 0)
 	}
+	if fn := f.p.Tree.Modules().FuncAt(entry); fn != nil {
+		if r, ok := f.p.Tree.Modules().Runtime(fn); ok && r.Alloc == funcs.RoleGo {
+			f.goNote(noteGoAlloc, c.R[x86.RAX], uint64(entry))
+		}
+	}
+}
+
+// Waits serves funcs.GoSink.
+func (f *follower) Waits(g uint64, a funcs.Alloc) {
+	f.note(note{kind: noteGoAllocWaits, addr: g, size: a.Size, old: uint64(a.Entry), ctx: a.Node, pc: uint64(a.Site), count: f.t.Count()})
 }
 
 // enterGo notes a call of a hooked function; the thread is at its first

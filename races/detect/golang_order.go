@@ -25,6 +25,7 @@ type Goroutine struct {
 	woken  uint64 // the object that it was woken by last
 	rest   bool   // too many: it shares its clock; see golang.resume
 	final  bool   // it executes finalizers
+	alloc  *note  // the allocation under way, if it waited there; noteGoAllocWaits
 }
 
 // A goRun says which goroutine a thread executes from an instruction on.
@@ -208,7 +209,30 @@ func (o *golang) take(id emulate.ThreadID, n *note) {
 		o.unlocked(id, n)
 	case noteGoSend, noteGoRecv:
 		o.meet(id, n)
+	case noteGoAllocWaits:
+		if g := o.gs[n.addr]; g != nil {
+			k := *n
+			g.alloc = &k
+		}
+	case noteGoAlloc:
+		if g := o.cur[id]; g != nil && g.alloc != nil && g.alloc.old == n.old {
+			o.alloc(id, g.alloc, n)
+			g.alloc = nil
+		}
 	}
+}
+
+// alloc takes in that a goroutine was given memory which it has waited for, on
+// another thread maybe than where it asked.
+func (o *golang) alloc(id emulate.ThreadID, asked, got *note) {
+	if got.addr == 0 || asked.size == 0 {
+		return
+	}
+	e := races.Event{Op: races.OpAlloc, Thread: id, Addr: emulate.Addr(got.addr), N: asked.size, Ctx: asked.ctx, PC: asked.pc, Count: got.count}
+	if o.p.Tree.Class(asked.ctx).Own() {
+		e.Flags |= races.Internal
+	}
+	o.feed(e)
 }
 
 func (o *golang) order(op races.Op, id emulate.ThreadID, strand, object uint64) {
