@@ -128,7 +128,9 @@ func (r *Run) Advance(part int, u Until) Reached {
 			}
 			p.yield(stop.Err)
 		case x86.StopFault:
-			p.faulted(&stop)
+			p.end(Crashed, faultText(&stop, c.RIP))
+		default:
+			p.end(Unknown, "an instruction that isn't supported")
 		}
 		left -= min(left, max(p.executed-calls, 1))
 	}
