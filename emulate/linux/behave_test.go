@@ -161,17 +161,40 @@ func TestForkCanBeForbidden(t *testing.T) {
 	}
 }
 
-func TestUnsupportedInstructionStopsTheGuest(t *testing.T) {
+func TestUnsupportedInstructionStopsAStrictGuest(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "avx.c")
 	os.WriteFile(src, []byte(`int main(void) { __asm__ volatile(".byte 0x62,0xf1,0x7c,0x48,0x58,0xc0"); return 0; }`), 0o666)
 	exe := filepath.Join(t.TempDir(), "avx")
 	if msg, err := exec.Command("gcc", "-o", exe, src).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
 	}
-	_, err := emulated(t, Config{}, exe)
+	_, err := emulated(t, Config{Strict: true}, exe)
 	var u *Unsupported
 	if !errors.As(err, &u) || !strings.Contains(u.Error(), "62 f1 7c 48 58 c0") {
 		t.Errorf("error %v, want an *Unsupported with the bytes 62 f1 7c 48 58 c0", err)
+	}
+}
+
+func TestInstructionsOfOtherProcessorsAreIllegal(t *testing.T) {
+	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	defer null.Close()
+	path := build(t, "absent.c")
+	p, err := New(Config{Path: path, Stdin: null, Stdout: null}, new(Plain), []string{path, "avx512"}, guestEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := p.Run()
+	if err != nil || st.Status() != 128+4 {
+		t.Errorf("%v, error %v; want SIGILL at the end", st, err)
+	}
+	evex := 0
+	for _, m := range p.Missed() {
+		if strings.HasPrefix(m.What, "instruction 62 f1 ") && m.Answer == "SIGILL" && m.N == 1 {
+			evex++
+		}
+	}
+	if evex != 2 {
+		t.Errorf("%d instructions of AVX-512 are named among %v, want 2", evex, p.Missed())
 	}
 }
 

@@ -194,6 +194,7 @@ func TestGuestsDoAsNatively(t *testing.T) {
 		{"faults.c", "", ""},
 		{"traps.c", "", ""},
 		{"traps.c", "-static -O2", ""},
+		{"absent.c", "", ""},
 		{"pipes.c", "", ""},
 		{"futex.c", "", ""},
 		{"memory.c", "", ""},

@@ -139,19 +139,33 @@ func (p *Process) slice(t *Thread, n int) error {
 func (p *Process) stop(t *Thread, s x86.Stop) error {
 	switch s.Kind {
 	case x86.StopFault:
+		if s.Unsupported() {
+			if err := p.illegal(t, &s); err != nil {
+				return err
+			}
+		}
 		p.fault(t, &s)
 		return nil
 	case x86.StopYield:
 		return s.Err
-	case x86.StopUnsupported:
-		return &Unsupported{
-			What:   fmt.Sprintf("instruction % x", p.bytesAt(t.CPU.RIP, s.Bytes)),
-			Thread: t.ID, Count: emulate.Count(t.CPU.Count), RIP: emulate.Addr(t.CPU.RIP),
-		}
 	case x86.StopBreak:
 		return nil
 	}
 	panic(fmt.Sprintf("BUG: thread %d stopped at %#x for a reason that can't be: %v", t.ID, t.CPU.RIP, s.Kind))
+}
+
+// illegal counts an instruction that the processor doesn't have: the guest gets a
+// SIGILL, unless the configuration is strict.
+func (p *Process) illegal(t *Thread, s *x86.Stop) error {
+	u := &Unsupported{
+		What:   fmt.Sprintf("instruction % x", p.bytesAt(t.CPU.RIP, s.Bytes)),
+		Thread: t.ID, Count: emulate.Count(t.CPU.Count), RIP: emulate.Addr(t.CPU.RIP),
+	}
+	if p.cfg.Strict {
+		return u
+	}
+	p.fam.refused(fmt.Sprintf("%s at %v", u.What, u.RIP), "SIGILL")
+	return nil
 }
 
 // bytesAt returns what stands at pc, up to shownBytes; got is what the decoder

@@ -233,13 +233,15 @@ func sysUnknown(c *call) int64 {
 
 // A Missed is a wish of the guest's that was refused because it isn't supported.
 type Missed struct {
-	What   string // "system call 425 (io_uring_setup)"
-	Answer string // "ENOSYS"
+	What   string // "system call 425 (io_uring_setup)", "instruction 62 f1 … at 0x401000"
+	Answer string // "ENOSYS"; of instructions "SIGILL"
 	N      int    // how often
 }
 
 // miss counts a wish that was refused.
-func (f *family) miss(what string, e unix.Errno) {
+func (f *family) miss(what string, e unix.Errno) { f.refused(what, unix.ErrnoName(e)) }
+
+func (f *family) refused(what, answer string) {
 	for i := range f.missed {
 		if f.missed[i].What == what {
 			f.missed[i].N++
@@ -247,7 +249,7 @@ func (f *family) miss(what string, e unix.Errno) {
 		}
 	}
 	if len(f.missed) < maxMissed {
-		f.missed = append(f.missed, Missed{what, unix.ErrnoName(e), 1})
+		f.missed = append(f.missed, Missed{what, answer, 1})
 	}
 }
 

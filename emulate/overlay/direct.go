@@ -128,9 +128,7 @@ func (r *Run) Advance(part int, u Until) Reached {
 			}
 			p.yield(stop.Err)
 		case x86.StopFault:
-			p.end(Crashed, faultText(&stop, c.RIP))
-		default:
-			p.end(Unknown, "an instruction that isn't supported")
+			p.faulted(&stop)
 		}
 		left -= min(left, max(p.executed-calls, 1))
 	}

@@ -437,10 +437,7 @@ func (p *participant) advance() {
 		case x86.StopSyscall:
 			p.syscall()
 		case x86.StopFault:
-			p.run.log.faulted(p, &stop)
-			p.end(Crashed, faultText(&stop, c.RIP))
-		case x86.StopUnsupported:
-			p.end(Unknown, fmt.Sprintf("unsupported instruction % x", stop.Bytes))
+			p.faulted(&stop)
 		case x86.StopYield:
 			if !p.yield(stop.Err) {
 				return
@@ -464,10 +461,7 @@ func (p *participant) step() {
 	case x86.StopSyscall:
 		p.syscall()
 	case x86.StopFault:
-		p.run.log.faulted(p, &stop)
-		p.end(Crashed, faultText(&stop, c.RIP))
-	case x86.StopUnsupported:
-		p.end(Unknown, fmt.Sprintf("unsupported instruction % x", stop.Bytes))
+		p.faulted(&stop)
 	case x86.StopYield:
 		p.yield(stop.Err)
 	}
@@ -487,8 +481,7 @@ func (p *participant) yield(err error) bool {
 		stop := p.cpu.RunSplit()
 		p.executed += p.cpu.Count - before
 		if stop.Kind == x86.StopFault {
-			p.run.log.faulted(p, &stop)
-			p.end(Crashed, faultText(&stop, p.cpu.RIP))
+			p.faulted(&stop)
 		}
 		p.paused = true
 		p.run.log.paused(p)
@@ -617,6 +610,17 @@ func (p *participant) applyInputs() {
 
 func (p *participant) diverge(where string) {
 	p.diverged, p.where = true, where
+}
+
+// faulted ends a participant whose instruction faulted: a crash, unless the
+// instruction may be one that is only missing here.
+func (p *participant) faulted(s *x86.Stop) {
+	if s.Unsupported() {
+		p.end(Unknown, fmt.Sprintf("unsupported instruction % x", s.Bytes))
+		return
+	}
+	p.run.log.faulted(p, s)
+	p.end(Crashed, faultText(s, p.cpu.RIP))
 }
 
 func faultText(s *x86.Stop, pc uint64) string {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -431,7 +432,7 @@ func TestUnsupportedInstructionLeavesAReadableTrace(t *testing.T) {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	path := filepath.Join(t.TempDir(), "t.ttd")
-	_, err := record.Run(context.Background(), record.Config{Output: path, Argv: []string{bin}})
+	_, err := record.Run(context.Background(), record.Config{Output: path, Argv: []string{bin}, Strict: true})
 	var e *record.Error
 	if !errors.As(err, &e) || e.Position.Thread != 1 || !strings.Contains(err.Error(), "62 f1 7c 48 58 c0") {
 		t.Fatalf("error %v, expected one that names thread 1 and the bytes 62 f1 7c 48 58 c0", err)
@@ -439,6 +440,14 @@ func TestUnsupportedInstructionLeavesAReadableTrace(t *testing.T) {
 	s := open(t, path)
 	if v := verify(t, s); v.Instructions < 100000 || s.Exit() != nil || s.Shared() == nil {
 		t.Errorf("replayed %+v, exit %+v, shared %v", v, s.Exit(), s.Shared())
+	}
+	// Unless it is strict, the program gets the signal that processors without the instruction give.
+	path, _, res := recorded(t, record.Config{}, bin)
+	if res.Signal != int(syscall.SIGILL) || len(res.Missed) != 1 || !strings.Contains(res.Missed[0].What, "62 f1 7c 48 58 c0") {
+		t.Errorf("signal %d, missed %+v; expected SIGILL and the instruction", res.Signal, res.Missed)
+	}
+	if v := verify(t, open(t, path)); v.Instructions != res.Instructions {
+		t.Errorf("replayed %d instructions, recorded %d", v.Instructions, res.Instructions)
 	}
 }
 

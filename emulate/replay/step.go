@@ -225,9 +225,10 @@ func (t *Thread) nextPacket() string {
 func describeStop(s *x86.Stop) string {
 	switch s.Kind {
 	case x86.StopFault:
+		if s.Unsupported() {
+			return fmt.Sprintf("unsupported instruction % x", s.Bytes)
+		}
 		return fmt.Sprintf("fault with vector %d, address %#x, code %#x", s.Vector, s.Addr, s.Code)
-	case x86.StopUnsupported:
-		return fmt.Sprintf("unsupported instruction % x", s.Bytes)
 	case x86.StopYield:
 		return fmt.Sprintf("stop: %v", s.Err)
 	}

@@ -219,7 +219,7 @@ func (x *conformer) runSequence(s *sequence) (done int, diff string, err error) 
 }
 
 func (x *conformer) compareSequence(s *sequence, done int, limit uint64, t trap, native, emu *machine, stop Stop) string {
-	if stop.Kind == StopUnsupported && t.sig.String() == "illegal instruction" {
+	if stop.Unsupported() && t.sig.String() == "illegal instruction" {
 		return ""
 	}
 	// The last instruction that ran decides how a fault compares.

@@ -158,7 +158,7 @@ func (x *conformer) run(t *testCase, s machine) (v verdict, err error) {
 		return v, err
 	}
 	emu, stop := x.emulate(t, &s)
-	if stop.Kind == StopUnsupported {
+	if stop.Unsupported() {
 		v.diff = fmt.Sprintf("processor: %v, emulator: unsupported instruction", v.trap)
 		if !v.trap.stepped() && v.trap.sig == syscall.SIGILL {
 			v.diff = ""

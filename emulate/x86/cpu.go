@@ -147,13 +147,12 @@ type CallSink interface {
 type StopKind uint8
 
 const (
-	_               StopKind = iota
-	StopLimit                // the limit was reached
-	StopSyscall              // RIP is at a SYSCALL instruction, not yet executed
-	StopFault                // the instruction at RIP faulted; nothing of it was done
-	StopBreak                // RIP is at a block marked by BlockCache.Break
-	StopUnsupported          // the instruction at RIP isn't supported; Stop.Bytes holds it
-	StopYield                // Memory, Env or Watcher asked to stop before the instruction
+	_           StopKind = iota
+	StopLimit            // the limit was reached
+	StopSyscall          // RIP is at a SYSCALL instruction, not yet executed
+	StopFault            // the instruction at RIP faulted; nothing of it was done
+	StopBreak            // RIP is at a block marked by BlockCache.Break
+	StopYield            // Memory, Env or Watcher asked to stop before the instruction
 )
 
 func (k StopKind) String() string {
@@ -166,8 +165,6 @@ func (k StopKind) String() string {
 		return "fault"
 	case StopBreak:
 		return "break"
-	case StopUnsupported:
-		return "unsupported instruction"
 	case StopYield:
 		return "yield"
 	}
@@ -181,9 +178,14 @@ type Stop struct {
 	Vector uint8  // StopFault: the exception vector (Intel SDM volume 3, table 6-1)
 	Addr   uint64 // StopFault with vector 14: the address that faulted (CR2)
 	Code   uint32 // StopFault: the error code as the kernel would see it (bit 1: write)
-	Bytes  []byte // StopUnsupported: the instruction's bytes
+	Bytes  []byte // StopFault with vector 6: the instruction's bytes, if the table has no such instruction
 	Err    error  // StopYield: why, for the caller that asked
 }
+
+// Unsupported reports whether the stop is the invalid-opcode fault of bytes that
+// the table of instructions doesn't have: either no x86-64-v3 processor has the
+// instruction, or it is missing here.
+func (s *Stop) Unsupported() bool { return s.Kind == StopFault && len(s.Bytes) > 0 }
 
 // Exception vectors.
 const (

@@ -242,8 +242,10 @@ func badOp(d *inst, err error) Op {
 	return op
 }
 
+// execUnsupported does what processors without an instruction do: #UD.
 func execUnsupported(c *CPU, op *Op) {
-	panic(&Stop{Kind: StopUnsupported, Bytes: c.codeAt(op)})
+	c.cur = op
+	panic(&Stop{Kind: StopFault, Vector: VecUD, Bytes: c.codeAt(op)})
 }
 
 func execUD(c *CPU, op *Op) { c.raise(op, VecUD) }

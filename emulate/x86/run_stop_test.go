@@ -142,8 +142,8 @@ func TestStoreAcrossAFaultChangesNothing(t *testing.T) {
 func TestUnsupportedInstructionNamesItsBytes(t *testing.T) {
 	c, _, _ := machineWith(0x90, 0x62, 0xF1, 0x7C, 0x48, 0x28, 0xC1) // vmovaps %zmm1, %zmm0
 	s := c.Run(10)
-	mustStop(t, s, StopUnsupported)
-	if len(s.Bytes) == 0 || s.Bytes[0] != 0x62 || c.RIP != codeBase+1 || c.Count != 1 {
+	mustStop(t, s, StopFault)
+	if s.Vector != VecUD || !s.Unsupported() || s.Bytes[0] != 0x62 || c.RIP != codeBase+1 || c.Count != 1 {
 		t.Errorf("%+v at %#x after %d", s, c.RIP, c.Count)
 	}
 }
