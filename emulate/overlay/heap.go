@@ -40,6 +40,7 @@ type heap struct {
 	collected map[uint64]uint64
 	// inside returns the block that an address is in the middle of, 0: none.
 	inside func(addr uint64) uint64
+	afresh map[uint64]bool // blocks that no allocator gave out
 }
 
 // An allocating is the outermost allocator function that a participant is in.
@@ -49,13 +50,15 @@ type allocating struct {
 	size uint64
 	out  uint64 // where HeapOut puts the block
 	own  bool   // the run-time allocates it for itself
+	was  uint64 // size of the block that HeapRealloc gets
+	undo undoing
 }
 
 // Heap says what allocator functions do, by entry address, which of them are
 // jumped to rather than called, how large blocks are that the recording
 // knows (0: unknown), and which of them an address is in the middle of (0: none).
 func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, inside func(addr uint64) uint64) {
-	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, collected: map[uint64]uint64{}}
+	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, collected: map[uint64]uint64{}, afresh: map[uint64]bool{}}
 	for _, p := range r.parts {
 		p.cpu.Calls = p
 		for _, at := range jumps {
@@ -93,6 +96,7 @@ func (p *participant) allocator(target, sp uint64) (wrong string) {
 		a.size, a.out = dx, di
 	}
 	p.alloc = a
+	p.begins()
 	if (k == HeapFree || k == HeapRealloc || k == HeapReallocN) && di != 0 {
 		return p.free(di)
 	}
@@ -124,6 +128,7 @@ func (p *participant) free(addr uint64) (wrong string) {
 		}
 	}
 	h.freed = append(h.freed, freed{addr, max(size, 1)})
+	p.alloc.was = size
 	return ""
 }
 
@@ -200,6 +205,9 @@ func (p *participant) jumped() {
 	}
 	if wrong := p.allocator(p.cpu.RIP, sp); wrong != "" {
 		p.end(Crashed, wrong)
+		return
+	}
+	if p.strange() && p.afresh() {
 		return
 	}
 	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(p.cpu.RIP) {

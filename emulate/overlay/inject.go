@@ -71,7 +71,7 @@ func (p *participant) release() bool {
 		x.then, x.hold, x.freeze = nil, false, false
 		p.released, p.lastNew = p.executed, p.executed
 		p.atRelease = p.glances
-		clear(p.polls)
+		p.forgetPolls()
 		return true
 	}
 	return false

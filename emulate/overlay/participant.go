@@ -89,14 +89,15 @@ type participant struct {
 	findings  []Finding
 	streams   []stream
 	texts     []*page
-	polls     map[uint64]int
-	glances   uint64 // loads of tracked locations
-	working   bool   // see Injected.Works
-	atRelease uint64 // …when what it spun on got its other value
-	waitedFor bool   // it spun on a tracked location until the other had moved
-	worked    bool   // it went on and on, changing memory, until the other had moved
-	ret       uint64 // return address, 0 if unknown
-	quietSP   uint64 // RSP inside the quiet call under way, 0: none
+	polls     map[uint64]int // loads of tracked locations since news, by instruction
+	rewrites  int            // plain stores there since news
+	glances   uint64         // loads of tracked locations
+	working   bool           // see Injected.Works
+	atRelease uint64         // …when what it spun on got its other value
+	waitedFor bool           // it spun on a tracked location until the other had moved
+	worked    bool           // it went on and on, changing memory, until the other had moved
+	ret       uint64         // return address, 0 if unknown
+	quietSP   uint64         // RSP inside the quiet call under way, 0: none
 }
 
 // Call serves x86.CallSink.
@@ -115,6 +116,9 @@ func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
 	}
 	if wrong := p.allocator(target, sp); wrong != "" {
 		p.misuse(wrong)
+	}
+	if p.strange() {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errStrange})
 	}
 	p.lockCall(target, sp)
 	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(target) {
@@ -355,6 +359,10 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	if !p.ownStack(addr) {
 		p.change(addr, size, v)
 	}
+	if len(p.run.track) != 0 && !c.Atomic() && p.run.tracked(addr, size) {
+		p.rewrites++
+	}
+	p.changes(line, l)
 	o := addr & 63
 	for i := uint64(0); i < uint64(size); i++ {
 		l.data[o+i] = byte(v >> (8 * i))
@@ -391,7 +399,7 @@ func (p *participant) news() {
 	p.sums[p.nsums%len(p.sums)] = p.sum
 	p.nsums++
 	p.lastNew = p.executed
-	clear(p.polls)
+	p.forgetPolls()
 }
 
 func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.sec.SP-addr < 8<<20 }

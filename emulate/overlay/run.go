@@ -305,10 +305,21 @@ func (p *participant) end(o Outcome, detail string) {
 	if p.working {
 		looks = p.glances-p.atRelease > maxGlances
 	}
-	if p.news(); o == Done && p.released > 0 && (!looks || p.lastNew > p.released && !p.working) {
+	p.news()
+	switch {
+	case p.released == 0:
+	case o == Done && (!looks || p.lastNew > p.released && !p.working), (o == Unknown || o == Changed) && p.wentOn():
 		o, detail = Spun, "loops until the variable changes"
 	}
 	p.phase, p.out, p.detail = ended, o, detail
+}
+
+// wentOn reports whether a participant whose replacement ended has seen the new
+// value and then, for at least two of its rounds before, not looked again. What
+// it came to afterwards, known or not, isn't part of its waiting.
+func (p *participant) wentOn() bool {
+	since := p.glances - p.atRelease
+	return since == 1 && p.atRelease > 0 && p.executed-p.released >= 2*(p.released/p.atRelease)
 }
 
 // setBreaks marks the places where the section may end.
@@ -405,6 +416,7 @@ func (p *participant) advance() {
 		p.phase = running
 	}
 	c := p.cpu
+	p.alloc.undo.lost = true // others may have run meanwhile
 	p.run.log.in(p)
 	for p.phase == running {
 		if p.executed > 0 && p.atEnd() {
@@ -490,7 +502,10 @@ func (p *participant) yield(err error) bool {
 		p.end(Crashed, "calls "+p.doomed)
 	case errors.Is(err, errMisuse):
 		p.end(Crashed, p.doomed)
-	case errors.As(err, &unk):
+	case errors.As(err, &unk) || errors.Is(err, errStrange):
+		if p.afresh() {
+			return true
+		}
 		p.end(Unknown, err.Error())
 	default:
 		p.end(Unknown, err.Error())
@@ -533,7 +548,7 @@ func (p *participant) overBudget() bool {
 			p.waitedFor = p.waitedFor || p.polled()
 			p.worked = p.worked || p.executed-p.lastNew <= 20_000
 			p.lastNew, p.resumed = p.executed, p.executed // a fresh chance after the other has moved
-			p.polls = map[uint64]int{}
+			p.forgetPolls()
 			return true
 		}
 	}
@@ -554,8 +569,18 @@ func (p *participant) overBudget() bool {
 	return true
 }
 
-// polled reports whether some instruction loaded a tracked byte again and again.
-func (p *participant) polled() bool { return p.looked(16) }
+// polled reports whether some instruction loaded a tracked byte again and again,
+// as one that waits for another thread: what the participant keeps storing to
+// itself it doesn't wait for.
+func (p *participant) polled() bool { return p.looked(manyPolls) && p.rewrites < manyPolls }
+
+// manyPolls is how many accesses count as again and again.
+const manyPolls = 16
+
+func (p *participant) forgetPolls() {
+	clear(p.polls)
+	p.rewrites = 0
+}
 
 // maxGlances is how often a participant may still look at what it waited for
 // before it ends.
