@@ -1,6 +1,7 @@
 package racesim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -510,7 +511,14 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 	sa, errA := a.capture(p.First.Thread, *qa)
 	sb, errB := a.capture(p.Second.Thread, *qb)
 	if errA != nil || errB != nil {
-		j.ev.SerialFailed = fmt.Sprint("a section could not be captured: ", errA, errB)
+		why := errors.Join(errA, errB)
+		switch {
+		case errA == nil:
+			why = errB
+		case errB == nil || errA.Error() == errB.Error():
+			why = errA
+		}
+		j.ev.SerialFailed = "a section could not be captured: " + strings.ReplaceAll(why.Error(), "\n", "; ")
 		return nil
 	}
 	j.moves(p, sa, sb)

@@ -9,15 +9,46 @@ import (
 // each.
 type stackLine struct {
 	Frame
-	More int // 0: Frame; else that many frames of the language's library
+	More  int // 0: Frame; else that many frames of the language's library, or
+	Again int // as many that repeat the ones before
+}
+
+// Folded says what isn't shown; "" for a frame.
+func (l *stackLine) Folded() string {
+	switch {
+	case l.More > 0:
+		return count(l.More, "frame") + " of the library"
+	case l.Again > 0:
+		return count(l.Again, "more frame") + " of the same recursion"
+	}
+	return ""
 }
 
 // A run of as many frames as this is folded.
 const foldedFrames = 3
 
+// maxCycle is the most functions whose calls of one another in turn are folded.
+const maxCycle = 4
+
+// again returns how many of the first frames of s repeat frames before them,
+// and how many of those there are.
+func again(s []Frame) (cycle, repeated int) {
+	for cycle = 1; cycle <= maxCycle && 2*cycle <= len(s); cycle++ {
+		n := cycle
+		for n < len(s) && s[n] == s[n-cycle] {
+			n++
+		}
+		if n -= n % cycle; n-cycle >= foldedFrames {
+			return cycle, n - cycle
+		}
+	}
+	return 1, 0
+}
+
 // fold shortens a call stack for people. Of templates and generic functions of
 // a language's library that call one another, only the one that the program
-// called is shown; what calls a thread's function, not at all.
+// called is shown, and of a recursion one round; what calls a thread's function,
+// not at all.
 func fold(s []Frame) []stackLine {
 	s = inner(s)
 	var out []stackLine
@@ -27,8 +58,16 @@ func fold(s []Frame) []stackLine {
 			j++
 		}
 		switch n := j - i; {
+		case n == 0:
+			k, more := again(s[i:])
+			for _, f := range s[i : i+k] {
+				out = append(out, stackLine{Frame: f})
+			}
+			if more > 0 {
+				out = append(out, stackLine{Again: more})
+			}
+			j = i + k + more
 		case n < foldedFrames:
-			j = max(j, i+1)
 			for _, f := range s[i:j] {
 				out = append(out, stackLine{Frame: f})
 			}

@@ -31,12 +31,17 @@ func TestFoldedStacks(t *testing.T) {
 		{join(own("work"), lib("invoke", "operator()", "_M_run"), start), "work +4"},
 		{join(own("work"), lib("invoke"), start), "work invoke libstdc++.so.6+0xd4490"},
 		{lib("a", "b", "c", "d"), "+3 d"},
+		{join(own("leaf"), own("walk"), own("walk"), own("walk"), own("walk"), own("main")), "leaf walk *3 main"},
+		{join(own("walk"), own("walk"), own("walk"), own("main")), "walk walk walk main"},
+		{join(own("even"), own("odd"), own("even"), own("odd"), own("even"), own("odd"), own("even"), own("main")), "even odd *4 even main"},
 		{nil, ""},
 	} {
 		var got []string
 		for _, l := range fold(c.stack) {
 			if l.More > 0 {
 				got = append(got, fmt.Sprintf("+%d", l.More))
+			} else if l.Again > 0 {
+				got = append(got, fmt.Sprintf("*%d", l.Again))
 			} else {
 				got = append(got, l.Function)
 			}

@@ -462,8 +462,8 @@ func (p *printer) stack(s []Frame) {
 			i = len(lines) - 3
 		}
 		f := &lines[i]
-		if f.More > 0 {
-			p.f("        … %s of the library\n", count(f.More, "frame"))
+		if folded := f.Folded(); folded != "" {
+			p.f("        … %s\n", folded)
 			continue
 		}
 		at := f.Place()
