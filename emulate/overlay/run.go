@@ -83,7 +83,7 @@ func New(secs ...*Section) *Run {
 		c.SetState(s.Entry)
 		c.Count = uint64(s.Start)
 		c.Win, c.Mem, c.Env, c.Watch = &p.win, p, p, p
-		c.Blocks = x86.NewBlockCache()
+		c.Blocks = s.View.NewBlocks()
 		p.setBreaks()
 		r.parts = append(r.parts, p)
 		r.written = append(r.written, map[uint64]uint64{})

@@ -13,6 +13,8 @@ type View interface {
 	KnownLine(line uint64) (data *[64]byte, known uint64)
 	// Code returns instruction bytes from pc to the end of its page.
 	Code(pc uint64) []byte
+	// NewBlocks returns a cache for code, with nothing in it.
+	NewBlocks() *x86.BlockCache
 }
 
 // InputKind says what flowed into a section.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -22,6 +23,7 @@ type Session struct {
 
 	code    map[uint64][]codeVersion // by page number, in the order of min
 	recodes []recode                 // in the order of min
+	decoded *x86.Decoded             // for all who execute what the trace has
 	maps    []mapChange
 	modules []Module
 
@@ -76,7 +78,7 @@ type Image struct {
 
 // Open reads the process stream of a trace. The Session doesn't close r.
 func Open(r *traces.Reader) (*Session, error) {
-	s := &Session{r: r, last: map[emulate.ThreadID]traces.StreamInfo{}, code: map[uint64][]codeVersion{}}
+	s := &Session{r: r, last: map[emulate.ThreadID]traces.StreamInfo{}, code: map[uint64][]codeVersion{}, decoded: x86.NewDecoded()}
 	h := r.Header()
 	switch {
 	case h.Arch != "x86-64":
@@ -158,6 +160,10 @@ func (s *Session) addCode(p *traces.Packet) {
 
 // Reader returns the trace.
 func (s *Session) Reader() *traces.Reader { return s.r }
+
+// NewBlocks returns a cache with nothing in it for the guest's code, which isn't
+// decoded again if anybody has.
+func (s *Session) NewBlocks() *x86.BlockCache { return s.decoded.NewBlockCache() }
 
 // Threads returns the threads of the trace, in the order of their creation.
 func (s *Session) Threads() []emulate.ThreadID {

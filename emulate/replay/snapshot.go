@@ -122,3 +122,6 @@ func (s *Snapshot) KnownLine(line uint64) (data *[hwmodel.LineSize]byte, known u
 // Code returns the instruction bytes from pc to the end of its page, nil if the
 // trace has none.
 func (s *Snapshot) Code(pc uint64) []byte { return s.s.CodeAt(emulate.Addr(pc), s.min) }
+
+// NewBlocks returns a cache for code, as Session.NewBlocks does.
+func (s *Snapshot) NewBlocks() *x86.BlockCache { return s.s.NewBlocks() }

@@ -127,7 +127,7 @@ func (s *Session) newThread(id emulate.ThreadID) (*Thread, error) {
 
 // forgetCode starts with nothing decoded.
 func (t *Thread) forgetCode() {
-	t.cpu.Blocks = x86.NewBlockCache()
+	t.cpu.Blocks = t.s.NewBlocks()
 	t.codes = codePages{pages: map[uint64]struct{}{}}
 	t.recoded = 0
 }

@@ -35,6 +35,7 @@ type BlockCache struct {
 	pages  map[uint64][]*block // by every page they have bytes on
 	breaks map[uint64]bool
 	fast   [fastBlocks]*block // by pc, see fastIndex
+	shared *Decoded           // may be nil
 
 	// Scratch for build.
 	inst  inst
@@ -49,14 +50,19 @@ func NewBlockCache() *BlockCache {
 		pages:  make(map[uint64][]*block),
 		breaks: make(map[uint64]bool),
 	}
-	for i := range bc.fast {
-		bc.fast[i] = noBlock
-	}
+	bc.fast = noBlocks
 	return bc
 }
 
 // noBlock stands in fast entries that are empty; no block has its pc.
 var noBlock = &block{pc: 1 << 63}
+
+var noBlocks = func() (l [fastBlocks]*block) {
+	for i := range l {
+		l[i] = noBlock
+	}
+	return l
+}()
 
 func fastIndex(pc uint64) uint64 { return (pc ^ pc>>12) % fastBlocks }
 
@@ -174,9 +180,20 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	}
 	inPage := uint64(1<<pageShift) - pc&(1<<pageShift-1)
 	b := &block{pc: pc, brk: bc.breaks[pc]}
+	if bc.shared != nil {
+		if x := bc.shared.find(pc, code); x != nil && !x.breaks(bc.breaks) {
+			b.n, b.last, b.succ, b.ops, b.first = x.n, pc>>pageShift, x.succ, x.ops, &x.ops[0]
+			bc.keep(b)
+			return b
+		}
+	}
 	ops, fs := bc.ops[:0], bc.forms[:0]
-	at := pc
-	for len(ops) < maxBlock && at-pc < inPage && (at == pc || !bc.breaks[at]) {
+	at, cut := pc, false
+	for len(ops) < maxBlock && at-pc < inPage {
+		if at != pc && bc.breaks[at] {
+			cut = true
+			break
+		}
 		rest := code[at-pc:]
 		if len(rest) < maxInst {
 			rest = c.fetch(at) // perhaps into the next page
@@ -202,12 +219,21 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	if b.once {
 		return b
 	}
-	bc.blocks[pc] = b
-	bc.pages[pc>>pageShift] = append(bc.pages[pc>>pageShift], b)
-	if b.last != pc>>pageShift {
-		bc.pages[b.last] = append(bc.pages[b.last], b)
+	bc.keep(b)
+	if n := at - pc; bc.shared != nil && !cut && n <= inPage && n <= uint64(len(code)) {
+		bc.shared.add(b, code[:n])
 	}
 	return b
+}
+
+// keep enters a block that was built.
+func (bc *BlockCache) keep(b *block) {
+	page := b.pc >> pageShift
+	bc.blocks[b.pc] = b
+	bc.pages[page] = append(bc.pages[page], b)
+	if b.last != page {
+		bc.pages[b.last] = append(bc.pages[b.last], b)
+	}
 }
 
 // finish makes b of ops: it marks dead flags, chooses what the run loop does
