@@ -92,6 +92,10 @@ func (m *Machine) Claim(k *Knowledge, vline uint64, l *Line) {
 // SoleKnower says whether at most one knower knows the line.
 func (l *Line) SoleKnower() bool { return l.flags&flagMany == 0 }
 
+// Note notes the line's present version without being counted among its
+// knowers: for a Knowledge that follows one which is.
+func (k *Knowledge) Note(vline uint64, l *Line) { k.set(vline, l.Version) }
+
 // slot returns where the page is in the table, or where it would be put.
 func (k *Knowledge) slot(page uint64) int {
 	mask := len(k.table) - 1

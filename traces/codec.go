@@ -88,6 +88,8 @@ func (c *coder) appendField(b []byte, f *Field, p *Packet) ([]byte, error) {
 		b = binary.AppendUvarint(b, zigzag(int64(p.Min-c.min)))
 		c.min = p.Min
 		return b, nil
+	case wireSince:
+		return binary.AppendUvarint(b, zigzag(int64(c.min-p.Since))), nil
 	case wireFixed:
 		return binary.LittleEndian.AppendUint64(b, *f.ptr(p).(*uint64)), nil
 	case wireLine:
@@ -346,6 +348,10 @@ func (d *decoder) field(f *Field, p *Packet) error {
 		v, err := d.uvarint()
 		d.line += uint64(unzigzag(v))
 		p.Line = d.line
+		return err
+	case wireSince:
+		v, err := d.uvarint()
+		p.Since = d.min - uint64(unzigzag(v))
 		return err
 	case wireFixed:
 		v, err := d.bytes(8)

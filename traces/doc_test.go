@@ -13,6 +13,8 @@ func encoding(f *Field) string {
 	switch f.Wire {
 	case wireMin:
 		return "min"
+	case wireSince:
+		return "since"
 	case wireLine:
 		return "line"
 	case wireFixed:
@@ -51,7 +53,8 @@ func encoding(f *Field) string {
 // encodings describes them, in the order of the document.
 var encodings = [][2]string{
 	{"min", "zigzag of the difference to the min before it in the stream"},
-	{"line", "zigzag of the difference to the line of the import before it in the chunk"},
+	{"line", "zigzag of the difference to the line of the import or fetch before it in the chunk"},
+	{"since", "zigzag of what is left when it is subtracted from the min before it in the stream"},
 	{"full", "64 bytes"},
 	{"zero", "nothing: 64 bytes 0"},
 	{"mask", "8 bytes little-endian, bit i set if byte i isn't 0; then those bytes, lowest first"},

@@ -30,6 +30,8 @@ const (
 	Part         Kind = 19
 	Page         Kind = 20
 	PageFrom     Kind = 21
+	Fetch        Kind = 24
+	FetchOwn     Kind = 25
 
 	Map         Kind = 32
 	Unmap       Kind = 33
@@ -102,6 +104,7 @@ const (
 	wireZero              // nothing: 64 zero bytes
 	wireMask              // 8 bytes: one bit for each byte that isn't 0; then those bytes
 	wireHex               // as wireAuto; printed in hexadecimal
+	wireSince             // zigzag difference of the stream's previous min to it
 )
 
 var (
@@ -109,6 +112,8 @@ var (
 	fThread = &Field{"thread", "thread number, from 1", 0, func(p *Packet) any { return &p.Thread }}
 	fParent = &Field{"parent", "the thread that created it, 0: none", 0, func(p *Packet) any { return &p.Parent }}
 	fFrom   = &Field{"from", "sending thread, 0: kernel or outside", 0, func(p *Packet) any { return &p.Thread }}
+	fSource = &Field{"source", "the thread that has the line", 0, func(p *Packet) any { return &p.Thread }}
+	fSince  = &Field{"since", "number of that thread's last orderable event so far", wireSince, func(p *Packet) any { return &p.Since }}
 	fState  = &Field{"state", "register state after the event, empty: unchanged", 0, func(p *Packet) any { return &p.State }}
 	fLine   = &Field{"line", "virtual address >> 6", wireLine, func(p *Packet) any { return &p.Line }}
 	fData   = &Field{"data", "the line's 64 bytes", wireFull, func(p *Packet) any { return &p.Data }}
@@ -211,6 +216,10 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "The thread acquires a page: from the next instruction on, its memory holds these bytes."},
 	PageFrom: {Where: InThread, Name: "pagefrom", Fields: []*Field{fPageNo, fOf, fAt},
 		Doc: "The thread acquires a page that holds what another recorded thread left in it."},
+	Fetch: {Where: InThread, Name: "fetch", Fields: []*Field{fLine, fSource, fSince},
+		Doc: "A line flows in from another thread, to be read; only in traces whose logmode is ccp. Its bytes are those of the same line in the memory of the thread named, as its event since left them. A thread may name itself: the line was its own before a key frame."},
+	FetchOwn: {Where: InThread, Name: "fetch-own", Fields: []*Field{fLine, fSource, fSince},
+		Doc: "As fetch, but to be written: nobody else has the line afterwards."},
 
 	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
 		Doc: "Memory is mapped, replacing what was there."},

@@ -14,7 +14,8 @@ type Packet struct {
 	Delta uint64 // of them since the stream's previous packet; set by Put and Next
 
 	Min    uint64 // number of the orderable event, unique in the recording
-	Thread uint32 // thread started; sender of a signal (0: kernel or outside)
+	Thread uint32 // thread started; sender of a signal (0: kernel or outside); source of a line
+	Since  uint64 // the source's last orderable event
 	Parent uint32
 	Unit   uint32 // processing unit
 	In     bool

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/x86"
@@ -14,6 +16,16 @@ const (
 	DefaultKeyFrameEvery = 50_000_000
 	DefaultHashEvery     = 1_000_000
 )
+
+// Values of Config.LogMode: what becomes of a line that flows into a thread and
+// whose content another thread's stream holds or that thread produced.
+const (
+	LogIndependent = "independent" // it is logged again: each thread replays alone
+	LogCCP         = "ccp"         // only the coherence message is logged: from whom it came
+)
+
+// LogModes lists the log modes.
+var LogModes = []string{LogIndependent, LogCCP}
 
 // A Config says what to record and how. Output and Argv must be set; the zero
 // value of everything else is the default.
@@ -37,6 +49,9 @@ type Config struct {
 	// defaults.
 	L1, LLC  hwmodel.Geometry
 	Protocol string
+
+	// LogMode is LogIndependent (also "") or LogCCP.
+	LogMode string
 
 	// Seed determines schedule and guest randomness. Schedule is "random"
 	// (also ""), "rr" or "pct". Slice is the mean length of a slice in
@@ -111,6 +126,12 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.Clock != "virtual" && c.Clock != "host" {
 		return linux.Config{}, fmt.Errorf("record: clock %q, expected virtual or host", c.Clock)
+	}
+	if c.LogMode == "" {
+		c.LogMode = LogIndependent
+	}
+	if !slices.Contains(LogModes, c.LogMode) {
+		return linux.Config{}, fmt.Errorf("record: log mode %q, expected one of %s", c.LogMode, strings.Join(LogModes, ", "))
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

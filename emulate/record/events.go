@@ -13,6 +13,7 @@ type thread struct {
 	t      *linux.Thread
 	stream uint32
 	know   *hwmodel.Knowledge
+	held   *hwmodel.Knowledge // in LogCCP: what a replay of it from its start has in memory
 
 	min   uint64 // its last orderable event
 	minAt uint64 // and the count at which it happened
@@ -71,6 +72,9 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 		parent = 0 // of a process that was forked: another trace's
 	}
 	t := &thread{t: lt, stream: uint32(lt.ID), know: r.m.NewKnowledge()}
+	if r.holders != nil {
+		t.held = r.m.NewKnowledge()
+	}
 	lt.Rec = t
 	r.threads++
 	r.event(t, &traces.Packet{Kind: traces.Start, Thread: t.stream, Parent: uint32(parent), State: r.state(lt.CPU)})

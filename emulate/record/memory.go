@@ -63,9 +63,11 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	t := r.cur
 	may := r.m.Access(r.unit, l, line, write)
 	if !t.know.Known(line, l) {
-		if err := r.w.PutImport(t.stream, c.InstrCount(), line, (*[hwmodel.LineSize]byte)(p)); err != nil {
-			r.failed(err)
-			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
+		if r.holders == nil || !r.fetch(c, line, l, write) {
+			if err := r.w.PutImport(t.stream, c.InstrCount(), line, (*[hwmodel.LineSize]byte)(p)); err != nil {
+				r.failed(err)
+				x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
+			}
 		}
 		t.know.Learn(line, l)
 		t.imports++
@@ -73,6 +75,9 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	if write {
 		r.m.Claim(t.know, line, l)
 		may = may && !e.frame.Code
+	}
+	if r.holders != nil {
+		r.holders.note(t, line, l)
 	}
 	if l.Touch(t.stream, line, write) {
 		r.share(line, l)

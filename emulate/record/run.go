@@ -60,6 +60,8 @@ type recorder struct {
 	places   [places]place
 	borrowed bool // as is another process's, which is told of changes: places don't hold
 
+	holders holders // in LogCCP; else nil
+
 	atomics    map[atomicOperand]struct{}
 	lastAtomic atomicOperand
 	code       map[uint64][]byte // pages of code as in the trace
@@ -97,7 +99,11 @@ type atomicOperand struct {
 // newRecorder returns the recorder of a process that writes to w.
 func (g *recording) newRecorder(w *traces.Writer) *recorder {
 	g.processes++
-	return &recorder{recording: g, w: w, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
+	r := &recorder{recording: g, w: w, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
+	if g.cfg.LogMode != LogIndependent {
+		r.holders = holders{}
+	}
+	return r
 }
 
 // Run records a program until it ends or ctx is done. The error, if any, says
@@ -235,7 +241,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 		dir, _ = os.Getwd()
 	}
 	return traces.Header{
-		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: "cache", MemoryModel: "fence", LogMode: "independent",
+		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: "cache", MemoryModel: "fence", LogMode: cfg.LogMode,
 		Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,

@@ -42,7 +42,11 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	tag := !t.all && (t.observed == nil || !t.observed.Has(line)) && !t.watched.has(line) && (t.fault == nil || t.fault.line != line)
 	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.q.len() == 0 {
-		if !t.takeImport(line) && (pg == nil || pg.known>>(line&lineInPage)&1 == 0) {
+		took := t.takeImport(line)
+		if t.err != nil { // another thread's, that it depends on
+			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errDiverged})
+		}
+		if !took && (pg == nil || pg.known>>(line&lineInPage)&1 == 0) {
 			t.unknown(line, write)
 		}
 		pg = t.mem.find(line / linesPerPage)

@@ -18,10 +18,11 @@ const queueSize = 256
 
 // A waiting is an import or, with line noLine, an order.
 type waiting struct {
-	count uint64
-	line  uint64
-	min   uint64 // of an order
-	data  [hwmodel.LineSize]byte
+	count  uint64
+	line   uint64
+	min    uint64           // of an order; of a fetch, the source's event
+	source emulate.ThreadID // of a fetch whose bytes aren't there yet, else 0
+	data   [hwmodel.LineSize]byte
 }
 
 const noLine = ^uint64(0)
@@ -44,11 +45,15 @@ func (q *queue) last() *waiting  { return &q.ring[(q.tail-1)%queueSize] }
 
 func (q *queue) push(p *traces.Packet) {
 	w := &q.ring[q.tail%queueSize]
-	w.count = p.Count
-	if p.Kind == traces.Import {
+	w.count, w.source = p.Count, 0
+	switch p.Kind {
+	case traces.Import:
 		w.line, w.data = p.Line, *p.Data
 		q.lines[p.Line%lineCounts]++
-	} else {
+	case traces.Fetch, traces.FetchOwn:
+		w.line, w.source, w.min = p.Line, emulate.ThreadID(p.Thread), p.Since
+		q.lines[p.Line%lineCounts]++
+	default:
 		w.line, w.min = noLine, p.Min
 	}
 	q.tail++
@@ -95,9 +100,11 @@ func (w *waiting) String() string {
 	return fmt.Sprintf("a first access to line %v at instruction %d", emulate.Addr(w.line<<hwmodel.LineShift), w.count)
 }
 
+var queued = Kinds(traces.Import, traces.Order, traces.Fetch, traces.FetchOwn)
+
 // queues says whether packets of the kind wait in the queue.
 func (t *Thread) queues(k traces.Kind) bool {
-	return (k == traces.Import || k == traces.Order) && !t.Want.Has(k)
+	return queued.Has(k) && !t.Want.Has(k)
 }
 
 // fill queues the packets that come next as far as they are imports and orders
@@ -110,7 +117,7 @@ func (t *Thread) fill() *traces.Packet {
 			return p
 		}
 		t.q.push(p)
-		if p.Kind == traces.Import {
+		if p.Kind != traces.Order {
 			t.win.Drop(p.Line)
 		}
 		t.stats.Packets++
@@ -137,7 +144,7 @@ func (t *Thread) due(count uint64) *waiting {
 // takeImport applies the import of line if it is due now, and reports it.
 func (t *Thread) takeImport(line uint64) bool {
 	w := t.due(t.cpu.InstrCount())
-	if w == nil || w.line != line {
+	if w == nil || w.line != line || !t.arrived(w) {
 		return false
 	}
 	t.stats.Imports++
@@ -152,7 +159,7 @@ func (t *Thread) takeImport(line uint64) bool {
 // takeDue applies the waiting packets that are due now without an instruction
 // to ask for them, as the recording left it behind.
 func (t *Thread) takeDue() {
-	for t.q.len() > 0 && t.q.front().count == t.cpu.Count {
+	for t.err == nil && t.q.len() > 0 && t.q.front().count == t.cpu.Count {
 		if w := t.q.front(); w.line == noLine {
 			t.sync(w.min, w.count)
 			t.q.pop()

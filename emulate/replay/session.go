@@ -83,8 +83,8 @@ func Open(r *traces.Reader) (*Session, error) {
 	switch {
 	case h.Arch != "x86-64":
 		return nil, fmt.Errorf("replay: the trace is of instruction set %q, expected x86-64", h.Arch)
-	case h.ReadLog != "cache" || h.LogMode != "independent":
-		return nil, fmt.Errorf("replay: read log %q in mode %q isn't supported, expected cache, independent", h.ReadLog, h.LogMode)
+	case h.ReadLog != "cache" || h.LogMode != "independent" && h.LogMode != "ccp":
+		return nil, fmt.Errorf("replay: read log %q in mode %q isn't supported, expected cache, independent or ccp", h.ReadLog, h.LogMode)
 	}
 	for _, st := range r.Streams() {
 		if st.Stream != 0 {
@@ -164,6 +164,10 @@ func (s *Session) Reader() *traces.Reader { return s.r }
 // NewBlocks returns a cache with nothing in it for the guest's code, which isn't
 // decoded again if anybody has.
 func (s *Session) NewBlocks() *x86.BlockCache { return s.decoded.NewBlockCache() }
+
+// Dependent says that threads can't be replayed one by one, because what flows
+// into one isn't logged if another has it: only Verify and Decouple work.
+func (s *Session) Dependent() bool { return s.r.Header().LogMode != "independent" }
 
 // Threads returns the threads of the trace, in the order of their creation.
 func (s *Session) Threads() []emulate.ThreadID {

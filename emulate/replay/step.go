@@ -130,7 +130,7 @@ func (t *Thread) Settle() error {
 		}
 		if t.q.len() > 0 {
 			w := t.q.front()
-			if w.count != t.cpu.Count || w.line == noLine {
+			if w.count != t.cpu.Count || w.line == noLine || !t.arrived(w) {
 				break
 			}
 			t.stats.Imports++
@@ -243,14 +243,24 @@ func (t *Thread) apply(p *traces.Packet) error {
 		return err
 	}
 	switch p.Kind {
-	case traces.Split, traces.Fault, traces.Rep, traces.Import, traces.Order:
+	case traces.Split, traces.Fault, traces.Rep, traces.Import, traces.Order, traces.Fetch, traces.FetchOwn:
 	default:
 		t.takeDue()
+		if t.err != nil {
+			return t.err
+		}
 	}
 	switch p.Kind {
 	case traces.Import:
 		t.stats.Imports++
 		t.importLine(p.Line, p.Data)
+	case traces.Fetch, traces.FetchOwn:
+		w := waiting{count: p.Count, line: p.Line, source: emulate.ThreadID(p.Thread), min: p.Since}
+		if !t.arrived(&w) {
+			return t.err
+		}
+		t.stats.Imports++
+		t.importLine(p.Line, &w.data)
 	case traces.Order:
 		t.stats.Orders++
 		t.order, t.orderAt, t.orderOK = p.Min, p.Count, false

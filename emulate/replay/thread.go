@@ -41,6 +41,8 @@ type Thread struct {
 	recoded int // entries of Session.recodes that were applied
 	codes   codePages
 
+	peers *exchange // of a trace whose threads depend on one another, else nil
+
 	observed *LineSet // lines without tags
 	all      bool     // no line gets a tag
 	watched  watched  // more lines without tags, see Watch
@@ -108,6 +110,9 @@ var DefaultWant = Kinds(traces.Start, traces.SyscallEnter, traces.SyscallExit, t
 
 // Thread returns a replay of the given thread, at its start.
 func (s *Session) Thread(id emulate.ThreadID) (*Thread, error) {
+	if s.Dependent() {
+		return nil, fmt.Errorf("replay: the threads of the trace depend on one another (log mode %s): decouple it first", s.r.Header().LogMode)
+	}
 	t, err := s.newThread(id)
 	if err != nil {
 		return nil, err
@@ -206,6 +211,9 @@ func (t *Thread) fail(err error) error {
 // had changed by then.
 func (t *Thread) sync(min, count uint64) {
 	t.min, t.minAt = min, count
+	if t.peers != nil {
+		t.peers.passed(t, min)
+	}
 	for t.recoded < len(t.s.recodes) && t.s.recodes[t.recoded].min <= min {
 		t.invalidate(t.s.recodes[t.recoded].page)
 		t.recoded++
@@ -270,6 +278,8 @@ func (t *Thread) LookAhead(f func(p *traces.Packet) bool) error {
 		q = traces.Packet{Kind: traces.Import, Count: w.count, Line: w.line, Data: &w.data}
 		if w.line == noLine {
 			q = traces.Packet{Kind: traces.Order, Count: w.count, Min: w.min}
+		} else if w.source != 0 {
+			q = traces.Packet{Kind: traces.Fetch, Count: w.count, Line: w.line, Thread: uint32(w.source), Since: w.min}
 		}
 		if !f(&q) {
 			return nil

@@ -58,6 +58,9 @@ func (s *Session) Verify(ctx context.Context, workers int, progress func(done ui
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	if s.Dependent() {
+		return s.verifyTogether(ctx, workers, progress)
+	}
 	queue := s.segments()
 	var (
 		mu    sync.Mutex

@@ -1,0 +1,48 @@
+package record
+
+import (
+	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+// holders names, for each line of a page, the thread of this process that read
+// or wrote it last: who has it, when another thread misses it.
+//
+// That thread's replay has the line's bytes, as long as its thread.held says so:
+// unlike thread.know that isn't forgotten at key frames, because whoever replays
+// a trace whose threads depend on one another replays from the start.
+type holders map[uint64]*[linesPerPage]*thread
+
+// note makes t, which has the line's present content, its holder.
+func (h holders) note(t *thread, line uint64, l *hwmodel.Line) {
+	t.held.Note(line, l)
+	p := h[line/linesPerPage]
+	if p == nil {
+		p = new([linesPerPage]*thread)
+		h[line/linesPerPage] = p
+	}
+	p[line%linesPerPage] = t
+}
+
+// fetch logs that a line which the running thread misses comes from a thread
+// that has it, if one does. Its order is told by the other's last event: the
+// other isn't running, so that it has done all before its next one.
+func (r *recorder) fetch(c *x86.CPU, line uint64, l *hwmodel.Line, write bool) bool {
+	p := r.holders[line/linesPerPage]
+	if p == nil {
+		return false
+	}
+	s := p[line%linesPerPage]
+	// It may have other memory's at this address, or not any more because the
+	// kernel or an unrecorded process wrote it.
+	if s == nil || !s.held.Known(line, l) {
+		return false
+	}
+	k := traces.Fetch
+	if write {
+		k = traces.FetchOwn
+	}
+	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: k, Line: line, Thread: s.stream, Since: s.min})
+	return true
+}

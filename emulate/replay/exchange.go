@@ -1,0 +1,271 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+
+	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/hwmodel"
+	"github.com/racesim/racesim/traces"
+)
+
+// In a trace of log mode ccp, a line that another thread has isn't logged when
+// it flows in, only who had it and that thread's last event. The threads are
+// replayed side by side, each in a goroutine of its own, and hand such lines
+// over: a thread that comes to an event at which others will want lines of it
+// offers copies of them, and one that wants a line waits for the offer. That
+// keeps both orders: who reads comes after the write, and before the next.
+
+// An exchange is where the threads of one replay hand lines over.
+type exchange struct {
+	mu    sync.Mutex
+	moved sync.Cond // an offer was made or taken, or a thread ended
+	of    map[emulate.ThreadID]*offers
+
+	alive   int            // threads that have not ended
+	waiting map[*want]bool // what those wait for that can't go on
+	stalled int            // threads that wait for their offers to be taken
+	open    int            // offers that weren't taken yet
+	broken  bool
+
+	run chan struct{} // tokens: as many threads execute at a time
+	// took, if set, is told of each line that came from another thread, in the
+	// order of the receiver's stream.
+	took func(t *Thread, data *[hwmodel.LineSize]byte)
+	gone func(id emulate.ThreadID) // if set, is told of each thread's end
+}
+
+// maxOpen is the number of offers beyond which a thread that nobody waits for
+// pauses: 128 MB.
+const maxOpen = 1 << 20
+
+// offers are what the other threads want of one.
+type offers struct {
+	list    []offer // by event, then line
+	next    int     // those before were offered
+	waiters int     // threads that wait for one of them
+	ended   bool
+}
+
+// A want is what a thread waits for: offer i of another.
+type want struct {
+	of *offers
+	i  int
+}
+
+func (w *want) pending() bool { return w.of.next <= w.i && !w.of.ended }
+
+// An offer is a line as an event left it.
+type offer struct {
+	since, line uint64
+	wanted      int // so often
+	data        *[hwmodel.LineSize]byte
+}
+
+// newExchange reads all streams for who wants what.
+func (s *Session) newExchange(workers int) (*exchange, error) {
+	x := &exchange{of: map[emulate.ThreadID]*offers{}, waiting: map[*want]bool{}, run: make(chan struct{}, workers), alive: len(s.threads)}
+	x.moved.L = &x.mu
+	for _, id := range s.threads {
+		x.of[id] = new(offers)
+	}
+	order := newOrdering()
+	for _, id := range s.threads {
+		cur := s.r.Cursor(uint32(id))
+		for {
+			p, err := cur.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if p.Kind != traces.Fetch && p.Kind != traces.FetchOwn || p.Thread == uint32(id) {
+				continue
+			}
+			o := x.of[emulate.ThreadID(p.Thread)]
+			if o == nil {
+				return nil, fmt.Errorf("replay: thread %d, instruction %d: a line of thread %d, which isn't in the trace", id, p.Count, p.Thread)
+			}
+			o.list = append(o.list, offer{since: p.Since, line: p.Line, wanted: 1})
+			order.fetched(access{emulate.ThreadID(p.Thread), p.Since}, access{id, cur.Min()})
+		}
+	}
+	if _, err := order.solve(); err != nil {
+		return nil, err
+	}
+	for _, o := range x.of {
+		o.merge()
+	}
+	return x, nil
+}
+
+// merge sorts the list and counts what is wanted more than once.
+func (o *offers) merge() {
+	sort.Slice(o.list, func(i, j int) bool { return o.list[i].before(o.list[j].since, o.list[j].line) })
+	n := 0
+	for _, f := range o.list {
+		if n > 0 && o.list[n-1].since == f.since && o.list[n-1].line == f.line {
+			o.list[n-1].wanted++
+			continue
+		}
+		o.list[n] = f
+		n++
+	}
+	o.list = o.list[:n]
+}
+
+func (f *offer) before(since, line uint64) bool {
+	return f.since < since || f.since == since && f.line < line
+}
+
+// passed makes the offers of a thread that is at an event.
+func (x *exchange) passed(t *Thread, min uint64) {
+	o := x.of[t.id]
+	if o.next == len(o.list) || o.list[o.next].since > min {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for ; o.next < len(o.list) && o.list[o.next].since <= min; o.next++ {
+		f := &o.list[o.next]
+		if l := t.mem.Line(f.line); l != nil && f.since == min {
+			f.data = new([hwmodel.LineSize]byte)
+			*f.data = *l
+			x.open++
+		}
+	}
+	x.moved.Broadcast()
+	// Nobody needs it now: let the others catch up.
+	if x.open > maxOpen {
+		<-x.run
+		x.stalled++
+		for x.open > maxOpen && o.waiters == 0 && len(x.waiting)+x.stalled < x.alive && !x.broken {
+			x.moved.Wait()
+		}
+		x.stalled--
+		x.resume()
+	}
+}
+
+// resume waits, without the lock, for a token to execute.
+func (x *exchange) resume() {
+	x.mu.Unlock()
+	x.run <- struct{}{}
+	x.mu.Lock()
+}
+
+// fetch waits for an offer of thread source and takes it. nil means that there
+// will be none.
+func (x *exchange) fetch(source emulate.ThreadID, since, line uint64) *[hwmodel.LineSize]byte {
+	o := x.of[source]
+	i := sort.Search(len(o.list), func(i int) bool { return !o.list[i].before(since, line) })
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if w := (&want{o, i}); w.pending() {
+		<-x.run
+		o.waiters++
+		x.waiting[w] = true
+		x.moved.Broadcast()
+		for x.check(); w.pending() && !x.broken; {
+			x.moved.Wait()
+		}
+		delete(x.waiting, w)
+		o.waiters--
+		x.resume()
+	}
+	if o.next <= i {
+		return nil
+	}
+	f := &o.list[i]
+	d := f.data
+	if f.wanted--; f.wanted == 0 && d != nil {
+		f.data = nil
+		x.open--
+		if x.stalled > 0 && x.open == maxOpen {
+			x.moved.Broadcast()
+		}
+	}
+	return d
+}
+
+// check notices that each thread waits for another: no execution has such
+// messages.
+func (x *exchange) check() {
+	if x.alive == 0 || len(x.waiting) < x.alive {
+		return
+	}
+	for w := range x.waiting {
+		if !w.pending() {
+			return
+		}
+	}
+	x.broken = true
+	x.moved.Broadcast()
+}
+
+// ended says that a thread offers nothing any more.
+func (x *exchange) ended(id emulate.ThreadID) {
+	if x.gone != nil {
+		x.gone(id)
+	}
+	x.mu.Lock()
+	x.of[id].ended = true
+	x.alive--
+	x.moved.Broadcast()
+	x.check()
+	x.mu.Unlock()
+}
+
+// arrived makes w hold its line's bytes. It returns false after an error.
+func (t *Thread) arrived(w *waiting) bool {
+	if w.source == 0 {
+		return true
+	}
+	var d *[hwmodel.LineSize]byte
+	if w.source == t.id {
+		d = t.mem.Line(w.line)
+	} else if t.peers.of[w.source] != nil {
+		d = t.peers.fetch(w.source, w.min, w.line)
+	}
+	if d == nil {
+		if t.s.r.Incomplete() != "" {
+			t.fail(io.EOF) // the other's stream ends earlier
+		} else {
+			t.diverged(fmt.Sprintf("line %v of thread %d at its event %d", emulate.Addr(w.line<<hwmodel.LineShift), w.source, w.min), "%s", t.peers.why(w.source))
+		}
+		return false
+	}
+	w.data, w.source = *d, 0
+	if t.peers.took != nil {
+		t.peers.took(t, &w.data)
+	}
+	return true
+}
+
+// why says why a thread didn't offer what was wanted of it.
+func (x *exchange) why(id emulate.ThreadID) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch o := x.of[id]; {
+	case o == nil:
+		return "no such thread"
+	case x.broken:
+		return "threads that wait for one another in a circle"
+	case o.ended:
+		return "that thread's end before it"
+	}
+	return "none there"
+}
+
+// await says that somebody waits for thread id to go on, or, with -1, does no
+// longer.
+func (x *exchange) await(id emulate.ThreadID, n int) {
+	x.mu.Lock()
+	x.of[id].waiters += n
+	x.moved.Broadcast()
+	x.mu.Unlock()
+}
