@@ -50,7 +50,7 @@ func AnalyzeFile(ctx context.Context, path string, o AnalyzeOptions) (*report.Re
 	if isDir(path) {
 		return analyzeAll(ctx, path, o)
 	}
-	t, err := Open(path)
+	t, err := OpenAlone(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,9 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	defer limitMemory(o.memory())()
 	if s := t.Incomplete(); s != "" {
 		a.note("the trace is incomplete: %s", s)
+	}
+	if s := t.Decoupled(); s != "" {
+		a.note("%s", s)
 	}
 	// Detection and recognition of synchronisation, until nothing changes; then
 	// again with what other orders of the critical sections would have shown.

@@ -102,7 +102,7 @@ func (a *analysis) sourceText(file string, line int) string {
 	lines, ok := a.sources[file]
 	if !ok {
 		var recorded time.Time
-		if st, err := os.Stat(a.t.r.Path()); err == nil {
+		if st, err := os.Stat(a.t.path()); err == nil {
 			recorded = st.ModTime()
 		}
 		lines = sourceLines(file, recorded)

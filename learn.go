@@ -78,9 +78,9 @@ func (a *analysis) modelSite(s *site) ModelSite {
 func Learn(ctx context.Context, paths []string) (*Model, error) {
 	m := &Model{Schema: ModelSchema}
 	for _, path := range paths {
-		err := each(path, func(t *Trace) error {
+		err := each(path, alone(ctx), func(t *Trace) error {
 			if err := m.learn(ctx, t); err != nil {
-				return fmt.Errorf("%s: %w", t.r.Path(), err)
+				return fmt.Errorf("%s: %w", t.path(), err)
 			}
 			return nil
 		})
@@ -116,7 +116,7 @@ func (m *Model) learn(ctx context.Context, t *Trace) error {
 
 // add takes over what an analysis collected from its own trace.
 func (m *Model) add(a *analysis) error {
-	id, err := fileID(a.t.r.Path())
+	id, err := fileID(a.t.path())
 	if err != nil {
 		return err
 	}

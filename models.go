@@ -180,7 +180,7 @@ func (a *analysis) learnt() error {
 	if len(a.o.Learnt) == 0 {
 		return nil
 	}
-	id, err := fileID(a.t.r.Path())
+	id, err := fileID(a.t.path())
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (a *analysis) racingSites(groups []*group) {
 
 // learnFrom collects instances of the same functions in another trace.
 func (a *analysis) learnFrom(ctx context.Context, path string) error {
-	t, err := Open(path)
+	t, err := OpenAlone(ctx, path)
 	if err != nil {
 		return err
 	}

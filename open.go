@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"sort"
 	"strings"
 
@@ -15,6 +16,10 @@ import (
 type Trace struct {
 	r *traces.Reader
 	s *replay.Session
+
+	// Of a trace that OpenAlone decoupled: the file that it is of, the folder
+	// that is to go, and how it had been recorded.
+	from, temp, mode string
 }
 
 // Open opens a trace. One that was cut off opens up to its last whole chunk;
@@ -29,11 +34,19 @@ func Open(path string) (*Trace, error) {
 		r.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &Trace{r, s}, nil
+	return &Trace{r: r, s: s}, nil
 }
 
 // Close closes the file.
-func (t *Trace) Close() error { return t.r.Close() }
+func (t *Trace) Close() error {
+	err := t.r.Close()
+	if t.temp != "" {
+		if e := os.RemoveAll(t.temp); err == nil {
+			err = e
+		}
+	}
+	return err
+}
 
 // Incomplete says what is missing of a trace that was cut off, or whose
 // recording ended before the program did; "" if nothing is.
@@ -50,7 +63,7 @@ func (t *Trace) Incomplete() string {
 // Damaged says what is wrong with a trace that was closed and has lost
 // something since; "" if nothing was lost, or if it never was closed.
 func (t *Trace) Damaged() string {
-	if strings.HasSuffix(t.r.Path(), traces.IncompleteSuffix) {
+	if strings.HasSuffix(t.path(), traces.IncompleteSuffix) {
 		return ""
 	}
 	return t.r.Incomplete()

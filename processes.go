@@ -52,14 +52,19 @@ func isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
+// alone is OpenAlone for each and openAll.
+func alone(ctx context.Context) func(path string) (*Trace, error) {
+	return func(path string) (*Trace, error) { return OpenAlone(ctx, path) }
+}
+
 // each opens the traces of a recording one after the other.
-func each(path string, f func(t *Trace) error) error {
+func each(path string, open func(string) (*Trace, error), f func(t *Trace) error) error {
 	paths, err := Traces(path)
 	if err != nil {
 		return err
 	}
 	for _, p := range paths {
-		t, err := Open(p)
+		t, err := open(p)
 		if err != nil {
 			return err
 		}
@@ -91,7 +96,7 @@ func (t *Trace) Program() string {
 // VerifyAll is Trace.Verify for all processes of a recording.
 func VerifyAll(path string, workers int) (string, error) {
 	var b strings.Builder
-	err := each(path, func(t *Trace) error {
+	err := each(path, Open, func(t *Trace) error {
 		pid, _ := t.Process()
 		if t.Empty() {
 			fmt.Fprintf(&b, "process %d: no thread is in the trace: %s\n", pid, t.Incomplete())
@@ -99,11 +104,11 @@ func VerifyAll(path string, workers int) (string, error) {
 		}
 		text, err := t.Verify(workers)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.r.Path(), err)
+			return fmt.Errorf("%s: %w", t.path(), err)
 		}
 		fmt.Fprintf(&b, "process %d: %s", pid, text)
 		if d := t.Damaged(); d != "" {
-			return fmt.Errorf("%s: damaged: %s", t.r.Path(), d)
+			return fmt.Errorf("%s: damaged: %s", t.path(), d)
 		}
 		return nil
 	})
@@ -115,7 +120,7 @@ func WriteInfoAll(w io.Writer, path string) error {
 	var b strings.Builder
 	var n, threads int
 	var total, bytes uint64
-	err := each(path, func(t *Trace) error {
+	err := each(path, Open, func(t *Trace) error {
 		pid, parent := t.Process()
 		var instr uint64
 		ids := t.s.Threads()
@@ -159,13 +164,13 @@ const maxProgram = 100
 // was found.
 func analyzeAll(ctx context.Context, path string, o AnalyzeOptions) (*report.Report, error) {
 	var reports []*report.Report
-	err := each(path, func(t *Trace) error {
+	err := each(path, alone(ctx), func(t *Trace) error {
 		if t.Empty() {
 			return nil
 		}
 		r, err := t.Analyze(ctx, o)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.r.Path(), err)
+			return fmt.Errorf("%s: %w", t.path(), err)
 		}
 		pid, _ := t.Process()
 		for i, n := range r.Notes {
@@ -184,7 +189,7 @@ func analyzeAll(ctx context.Context, path string, o AnalyzeOptions) (*report.Rep
 	if o.CheckersOnly {
 		return out, nil
 	}
-	ts, err := openAll(path)
+	ts, err := openAll(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +213,13 @@ func analyzeAll(ctx context.Context, path string, o AnalyzeOptions) (*report.Rep
 }
 
 // openAll opens the traces of a recording.
-func openAll(path string) (ts []*Trace, err error) {
+func openAll(ctx context.Context, path string) (ts []*Trace, err error) {
 	paths, err := Traces(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range paths {
-		t, err := Open(p)
+		t, err := OpenAlone(ctx, p)
 		if err != nil {
 			for _, t := range ts {
 				t.Close()

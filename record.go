@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,7 @@ type RecordConfig struct {
 	Schedule    string // random, rr, pct, pct:DEPTH, pct:DEPTH:STEPS; "": random
 	Slice       int    // mean instructions between pre-emptions; 0: the default
 	Clock       string // virtual, host; "": virtual
+	LogMode     string // independent, ccp; "": independent
 	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
 	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
 	MemoryLimit uint64 // bytes; 0: the default
@@ -104,6 +106,8 @@ func (cfg *RecordConfig) Check() error {
 	switch {
 	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
 		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
+	case cfg.LogMode != "" && !slices.Contains(record.LogModes, cfg.LogMode):
+		return fmt.Errorf("log mode %q: want %s", cfg.LogMode, strings.Join(record.LogModes, " or "))
 	case cfg.Slice < 0:
 		return fmt.Errorf("slices of %d instructions: want a positive number, or 0 for the default", cfg.Slice)
 	case cfg.KeyFrames > math.MaxInt64:
@@ -129,7 +133,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		Children: cfg.Children, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -41,11 +42,14 @@ func funcsCommand() *cli.Command {
 			case isDir(path):
 				return fail(exitUse, "funcs: %s has the traces of several processes; name one of its files", path)
 			}
-			t, err := racesim.Open(path)
+			t, err := racesim.OpenAlone(c.Context, path)
 			if err != nil {
-				return fail(exitUse, "%s", say(c, err))
+				return fail(damage(err, exitUse), "%s", say(c, err))
 			}
 			defer t.Close()
+			if s := t.Decoupled(); s != "" {
+				fmt.Fprintf(os.Stderr, "racesim: %s: %s\n", path, s)
+			}
 			if name == "" {
 				fs, err := t.Functions(c.Context, c.Bool("all"))
 				if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/racesim/racesim"
 	"github.com/racesim/racesim/emulate/linux"
+	"github.com/racesim/racesim/emulate/record"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -20,6 +21,7 @@ func recordFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` determines the schedule and the program's random bytes"},
 		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct[:DEPTH[:STEPS]] (random priorities, changed at DEPTH-1 points, 2, of STEPS instructions)"},
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
+		&cli.StringFlag{Name: "log-mode", Value: record.LogIndependent, DefaultText: record.LogIndependent, Usage: "`HOW` what another thread has is logged: as everything else (independent), or only from whom it came (ccp), which is smaller, but threads then don't replay alone"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
 		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded; record, into a folder with a trace for each; or forbid"},
 		&cli.BoolFlag{Name: "strict", Usage: "stop where the program asks for what isn't supported, instead of answering ENOSYS or the like"},
@@ -36,7 +38,7 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 	cfg := racesim.RecordConfig{
 		Argv: c.Args().Slice(), Env: os.Environ(),
 		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
-		Slice: c.Int("slice"), Children: c.String("children"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
+		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {
