@@ -34,6 +34,9 @@ type family struct {
 	missed     []Missed
 	parcels    []parcel
 	sysv       *sysv // nil: never used
+	locks      map[backKey]*fileLocks
+	lockWaits  []*lockWait
+	lockChans  []lockChannel
 }
 
 func newFamily(root *Process) *family {

@@ -24,6 +24,7 @@ type file struct {
 	signals *signalFile // a signalfd
 	watched []watched   // by an epoll instance
 	owner   int         // whom SIGIO would be for (F_SETOWN)
+	locked  bool        // it has, or had, locks of its own (flock, F_OFD_SETLK)
 }
 
 // A watched file is one that an epoll instance tells about, by what was given
@@ -204,6 +205,10 @@ func (p *Process) closeFD(n int) unix.Errno {
 		if d.file.signals.refs--; d.file.signals.refs == 0 {
 			unix.Close(d.file.signals.host)
 		}
+	}
+	if d := p.fds.get(n); d != nil && d.file.reg {
+		p.dropLocks(d)
+		defer p.fam.wakeLocks()
 	}
 	return p.fds.close(n)
 }

@@ -13,14 +13,13 @@ func init() {
 		{nr: 257, name: "openat", args: "dir, <path, flags, mode", fn: sysOpenat},
 		{nr: 85, name: "creat", args: "<path, mode", fn: sysCreat},
 		{nr: 437, name: "openat2", args: "dir, <path, <how, n", refuse: unix.ENOSYS, note: "as kernels before 5.6"},
-		{nr: 3, name: "close", args: "fd", fn: sysClose, rel: releaseOut, pokes: true},
+		{nr: 3, name: "close", args: "fd", fn: sysClose, rel: releaseClosed, pokes: true},
 		{nr: 436, name: "close_range", args: "first, last, flags", fn: sysCloseRange, pokes: true},
 		{nr: 32, name: "dup", args: "fd", fn: sysDup},
 		{nr: 33, name: "dup2", args: "old, new", fn: sysDup2, pokes: true},
 		{nr: 292, name: "dup3", args: "old, new, flags", fn: sysDup3, pokes: true},
-		{nr: 72, name: "fcntl", args: "fd, cmd, ~arg", fn: sysFcntl,
-			note: "no SIGIO for owners, no leases; a lock that would block is waited for on the host"},
-		{nr: 73, name: "flock", args: "fd, op", fn: sysFlock},
+		{nr: 72, name: "fcntl", args: "fd, cmd, ~arg", fn: sysFcntl, rel: releaseLocks,
+			note: "no SIGIO for owners, no leases"},
 		{nr: 74, name: "fsync", args: "fd", fn: sysFsync},
 		{nr: 75, name: "fdatasync", args: "fd", fn: sysFsync},
 		{nr: 162, name: "sync", fn: answer0, note: "does nothing"},
@@ -267,39 +266,6 @@ func sysFcntl(c *call) int64 {
 // again tries a call again after a while, where there is nothing to wait on.
 func (c *call) again(try func() int64) int64 {
 	return c.t.block(&wait{what: c.row.name, deadline: c.p.Now() + 1e6, outside: true, onTimeout: try})
-}
-
-// lock does the record locks; struct flock is 32 bytes.
-func (c *call) lock(d *descriptor, cmd int) int64 {
-	var b [32]byte
-	if e := c.read(c.args[2], b[:]); e != 0 {
-		return fail(e)
-	}
-	l := unix.Flock_t{Type: int16(le16(b[0:])), Whence: int16(le16(b[2:])), Start: int64(le64(b[8:])), Len: int64(le64(b[16:]))}
-	if err := unix.FcntlFlock(uintptr(d.host), cmd, &l); err != nil {
-		return status(err)
-	}
-	if cmd == unix.F_GETLK || cmd == unix.F_OFD_GETLK {
-		put16(b[0:], uint16(l.Type))
-		put16(b[2:], uint16(l.Whence))
-		put64(b[8:], uint64(l.Start))
-		put64(b[16:], uint64(l.Len))
-		put32(b[24:], uint32(l.Pid))
-		return c.answer(c.args[2], b[:], 0)
-	}
-	return 0
-}
-
-func sysFlock(c *call) int64 {
-	d := c.fd(0)
-	if d == nil {
-		return fail(unix.EBADF)
-	}
-	err := unix.Flock(d.host, c.int(1)|unix.LOCK_NB)
-	if err == unix.EWOULDBLOCK && c.int(1)&unix.LOCK_NB == 0 {
-		return c.again(func() int64 { return sysFlock(c) })
-	}
-	return status(err)
 }
 
 func sysFsync(c *call) int64 {

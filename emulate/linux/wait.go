@@ -25,6 +25,8 @@ type wait struct {
 	solid bool
 	// children: a child's end wakes the thread.
 	children bool
+	// locks: a file lock that somebody gives back wakes the thread.
+	locks bool
 	// intr is the result if a signal's handler interrupts the wait; onIntr,
 	// if set, runs first.
 	intr   int64
