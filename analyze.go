@@ -143,15 +143,6 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	return a.rep, nil
 }
 
-// modules opens the ELF files of a recording for symbols.
-func (t *Trace) modules() *funcs.Modules {
-	var images []funcs.Image
-	for _, m := range t.s.Modules() {
-		images = append(images, funcs.Image{Path: m.Path, Life: m.Life, Base: m.Base, BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
-	}
-	return funcs.NewModules(images, funcs.Options{})
-}
-
 // An analysis is the state of one run of Analyze.
 type analysis struct {
 	t    *Trace

@@ -100,8 +100,34 @@ func dumpPackets(w *bufio.Writer, r *traces.Reader, o DumpOptions) error {
 			}
 		}
 	}
+	if o.Thread < 0 {
+		if err := dumpFiles(w, r); err != nil {
+			return err
+		}
+	}
 	if !found {
 		return fmt.Errorf("%s has no thread %d; racesim info lists them", r.Path(), o.Thread)
+	}
+	return nil
+}
+
+// dumpFiles prints what files are in the trace.
+func dumpFiles(w io.Writer, r *traces.Reader) error {
+	files, err := r.Files()
+	for _, f := range files {
+		kind, content := "file", "not in the trace"
+		if f.Of != "" {
+			kind = "debugging information of " + f.Of + ","
+		}
+		if f.Embedded() {
+			content = "embedded"
+		}
+		if _, err := fmt.Fprintf(w, "files %s %s build-id=%s size=%d mtime=%d hash=%016x %s\n", kind, f.Path, f.BuildID, f.Size, f.ModTime, f.Hash, content); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Path(), err)
 	}
 	return nil
 }
@@ -171,9 +197,40 @@ func verifyFile(path string) (string, error) {
 			min, seen[p.Min] = p.Min, s.Stream
 		}
 	}
-	text := fmt.Sprintf("%d chunks, %d packets in %d streams, %d orderable events, %d bytes\n", len(r.Chunks()), packets, len(r.Streams()), len(seen), r.FileSize())
+	files, err := verifyFiles(r)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	text := fmt.Sprintf("%d chunks, %d packets in %d streams, %d orderable events%s, %d bytes\n", len(r.Chunks()), packets, len(r.Streams()), len(seen), files, r.FileSize())
 	if s := r.Incomplete(); s != "" {
 		return text, fmt.Errorf("%s: incomplete: %s", path, s)
 	}
 	return text, nil
+}
+
+// verifyFiles compares the embedded files with their hashes, and says how many
+// there are.
+func verifyFiles(r *traces.Reader) (string, error) {
+	files, err := r.Files()
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for _, f := range files {
+		if !f.Embedded() {
+			continue
+		}
+		n++
+		hash, size, err := traces.HashFile(f)
+		if err != nil {
+			return "", err
+		}
+		if hash != f.Hash || size != f.Size {
+			return "", fmt.Errorf("embedded %s: %d bytes with hash %016x, expected %d with %016x", f.Path, size, hash, f.Size, f.Hash)
+		}
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return ", " + plural(uint64(n), "embedded file"), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -20,6 +21,8 @@ type Trace struct {
 	// Of a trace that OpenAlone decoupled: the file that it is of, the folder
 	// that is to go, and how it had been recorded.
 	from, temp, mode string
+
+	files files // embedded
 }
 
 // Open opens a trace. One that was cut off opens up to its last whole chunk;
@@ -39,6 +42,7 @@ func Open(path string) (*Trace, error) {
 
 // Close closes the file.
 func (t *Trace) Close() error {
+	t.files.close()
 	err := t.r.Close()
 	if t.temp != "" {
 		if e := os.RemoveAll(t.temp); err == nil {
@@ -131,8 +135,12 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 		total += uint64(t.s.Last(id))
 	}
 	fmt.Fprintf(&b, "instructions %d", total)
+	own := t.r.FileSize() - t.r.FilesSize()
 	if total > 0 {
-		fmt.Fprintf(&b, ", %.3f bits per instruction", float64(t.r.FileSize())*8/float64(total))
+		fmt.Fprintf(&b, ", %.3f bits per instruction", float64(own)*8/float64(total))
+	}
+	if n := t.r.FilesSize(); n > 0 {
+		fmt.Fprintf(&b, " (without %d bytes of embedded files)", n)
 	}
 	fmt.Fprintf(&b, "\n\n%-8s %15s %12s %11s %12s %12s\n", "thread", "instructions", "packets", "key frames", "raw bytes", "stored")
 	for _, s := range t.r.Streams() {
@@ -155,12 +163,12 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nmodules\n")
-	for _, m := range t.s.Modules() {
-		fmt.Fprintf(&b, "  %#14x  %s", uint64(m.Base), m.Path)
-		if m.BuildID != "" {
-			fmt.Fprintf(&b, "  build-id %s", m.BuildID)
+	for _, im := range t.images() {
+		fmt.Fprintf(&b, "  %#14x  %s", uint64(im.Base), im.Path)
+		if im.BuildID != "" {
+			fmt.Fprintf(&b, "  build-id %s", im.BuildID)
 		}
-		fmt.Fprintln(&b)
+		fmt.Fprintf(&b, "  %s\n", funcs.Availability(im, t.stored(im, false)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

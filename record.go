@@ -13,6 +13,7 @@ import (
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/record"
 	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/hwmodel"
 )
 
@@ -30,6 +31,7 @@ type RecordConfig struct {
 	Clock       string // virtual, host; "": virtual
 	LogMode     string // independent, ccp; "": independent
 	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
+	Embed       string // whose files are kept in the trace: own (not the distribution's), all, none; "": own
 	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
@@ -52,6 +54,8 @@ type RecordResult struct {
 	// Deadlock says that every thread waited for ever. Record returns an error
 	// then, too; the trace is good for analysis.
 	Deadlock bool
+	// Unembedded names files that should be in the trace and aren't, and why.
+	Unembedded []string
 	// Missed names what the program asked for and was refused because it isn't
 	// supported, each with the answer and how often.
 	Missed []string
@@ -98,6 +102,9 @@ func (cfg *RecordConfig) Check() error {
 	if _, err := linux.ParseChildren(cfg.Children); err != nil {
 		return err
 	}
+	if _, err := record.ParseEmbed(cfg.Embed); err != nil {
+		return err
+	}
 	if cfg.CPU != "" {
 		if _, err := x86.ParseLevel(cfg.CPU); err != nil {
 			return err
@@ -133,7 +140,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {
@@ -141,6 +148,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	}
 	var d *linux.Deadlock
 	r := RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Contended: res.Contended, Deadlock: errors.As(err, &d)}
+	r.Unembedded = res.Unembedded
 	for _, m := range res.Missed {
 		r.Missed = append(r.Missed, fmt.Sprintf("%s answered %s, %s", m.What, m.Answer, plural(uint64(m.N), "time")))
 	}

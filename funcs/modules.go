@@ -26,6 +26,9 @@ type Options struct {
 	// DebugDirs are the roots of separate debug files; nil means
 	// /usr/lib/debug. An empty slice that isn't nil means none.
 	DebugDirs []string
+	// Stored, if it isn't nil, finds what the trace has of a module, or of its
+	// separate debugging information; nil: nothing.
+	Stored func(im Image, debug bool) *Stored
 	// NoDWARF ignores debugging information, as if the files had none.
 	NoDWARF bool
 }
@@ -52,7 +55,7 @@ type Modules struct {
 // extent; one that can't be used is a Note, and addresses in it have no names.
 func NewModules(images []Image, opt Options) *Modules {
 	if opt.DebugDirs == nil {
-		opt.DebugDirs = []string{"/usr/lib/debug"}
+		opt.DebugDirs = defaultDebugDirs
 	}
 	ms := &Modules{opt: opt, noted: map[string]bool{}}
 	for _, im := range images {

@@ -6,10 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash/crc32"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -37,26 +34,35 @@ func openModule(ms *Modules, im Image) *Module {
 	if im.Path == "" || strings.HasPrefix(im.Path, "[") {
 		return m
 	}
+	st := ms.stored(im, false)
+	if st != nil && st.Content != nil {
+		o, err := readObject(st.Content, im.Path)
+		if err != nil {
+			ms.note("%s, in the trace: no symbols: %v", im.Path, err)
+			return m
+		}
+		m.use(o)
+		return m
+	}
 	o, err := openObject(im.Path)
 	if err != nil {
-		ms.note("%s: no symbols: %v", im.Path, err)
+		ms.note("%s isn't in the trace, and has no symbols here: %v; record --embed all keeps it in the trace", im.Path, err)
 		return m
 	}
-	if o.buildID != "" && im.BuildID != "" && o.buildID != im.BuildID {
-		ms.note("%s has changed since the recording (build id %s, recorded %s): its symbols aren't used", im.Path, o.buildID, im.BuildID)
+	if why := changed(o, im, st); why != "" {
+		ms.note("%s has changed since the recording (%s): its symbols aren't used; record --embed all keeps it in the trace", im.Path, why)
+		o.close()
 		return m
 	}
-	if im.BuildID == "" || o.buildID == "" {
-		if st, err := os.Stat(im.Path); err == nil {
-			if im.Size != 0 && st.Size() != im.Size {
-				ms.note("%s has changed since the recording (%d bytes, recorded %d): its symbols aren't used", im.Path, st.Size(), im.Size)
-				return m
-			}
-			if im.ModTime != 0 && st.ModTime().UnixNano() != im.ModTime {
-				ms.note("%s has no build id and was written at another time than the recorded file: its symbols may be wrong", im.Path)
-			}
-		}
+	if st == nil && (o.buildID == "" || im.BuildID == "") && writtenLater(im) {
+		ms.note("%s has no build id and was written at another time than the recorded file: its symbols may be wrong", im.Path)
 	}
+	m.use(o)
+	return m
+}
+
+// use makes o what is known of the module.
+func (m *Module) use(o *object) {
 	m.obj = o
 	lo, hi := ^uint64(0), uint64(0)
 	for _, p := range o.loads {
@@ -64,11 +70,10 @@ func openModule(ms *Modules, im Image) *Module {
 		hi = max(hi, p.Vaddr+p.Memsz)
 	}
 	if o.f.Type == elf.ET_DYN {
-		m.bias = uint64(im.Base)
+		m.bias = uint64(m.Base)
 	}
 	m.lo, m.hi = lo+m.bias, hi+m.bias
 	m.Static = !o.interp && !o.needed && m.Kind == ModUser
-	return m
 }
 
 func openObject(path string) (*object, error) {
@@ -76,6 +81,21 @@ func openObject(path string) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newObject(f, path)
+}
+
+// readObject is openObject for a file that the trace has.
+func readObject(r io.ReaderAt, path string) (*object, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	return newObject(f, path)
+}
+
+func (o *object) close() { o.f.Close() }
+
+func newObject(f *elf.File, path string) (*object, error) {
 	o := &object{f: f, path: path}
 	if f.Machine != elf.EM_X86_64 || f.Class != elf.ELFCLASS64 {
 		f.Close()
@@ -141,80 +161,6 @@ func findBuildID(b []byte) string {
 		b = b[n+d:]
 	}
 	return ""
-}
-
-// separate returns o's separate debug file, or nil. It looks where gdb does:
-// by build id below the debug directories, then by .gnu_debuglink.
-func (m *Module) separate() *elf.File {
-	o := m.obj
-	o.debugOnce.Do(func() {
-		var tried []string
-		if len(o.buildID) > 2 {
-			for _, d := range m.ms.opt.DebugDirs {
-				tried = append(tried, filepath.Join(d, ".build-id", o.buildID[:2], o.buildID[2:]+".debug"))
-			}
-		}
-		name, crc := debugLink(o.f)
-		links := len(tried)
-		if name != "" {
-			dir := filepath.Dir(o.path)
-			tried = append(tried, filepath.Join(dir, name), filepath.Join(dir, ".debug", name))
-			for _, d := range m.ms.opt.DebugDirs {
-				tried = append(tried, filepath.Join(d, dir, name))
-			}
-		}
-		for i, p := range tried {
-			f, err := elf.Open(p)
-			if err != nil {
-				if !os.IsNotExist(err) {
-					m.ms.note("%s: debug file %s can't be used: %v", o.path, p, err)
-				}
-				continue
-			}
-			if id := buildID(f); id != "" && o.buildID != "" && id != o.buildID {
-				m.ms.note("%s: debug file %s is for another build (%s, want %s)", o.path, p, id, o.buildID)
-				f.Close()
-				continue
-			}
-			if i >= links && o.buildID == "" && !sameCRC(p, crc) {
-				m.ms.note("%s: debug file %s is for another build (its checksum differs)", o.path, p)
-				f.Close()
-				continue
-			}
-			o.debugFile, o.debugPath = f, p
-			return
-		}
-	})
-	return o.debugFile
-}
-
-func debugLink(f *elf.File) (name string, crc uint32) {
-	s := f.Section(".gnu_debuglink")
-	if s == nil || s.Size > 4096 {
-		return "", 0
-	}
-	b, err := s.Data()
-	if err != nil {
-		return "", 0
-	}
-	i := bytes.IndexByte(b, 0)
-	if i <= 0 {
-		return "", 0
-	}
-	j := (i + 4) &^ 3
-	if j+4 > len(b) {
-		return "", 0
-	}
-	name = string(b[:i])
-	if strings.ContainsRune(name, '/') {
-		return "", 0
-	}
-	return name, f.ByteOrder.Uint32(b[j:])
-}
-
-func sameCRC(path string, want uint32) bool {
-	b, err := os.ReadFile(path)
-	return err == nil && crc32.ChecksumIEEE(b) == want
 }
 
 // bytesAt returns up to n bytes of the file's image at file address a.

@@ -68,7 +68,7 @@ func (h *chunkHeader) check() error {
 	switch {
 	case h.stream == syncStream && (h.raw|h.stored|h.packets|h.keys) != 0:
 		return fmt.Errorf("sync chunk with %d packets in %d bytes, expected none", h.packets, h.raw)
-	case h.stream != syncStream && h.stream >= MaxStreams:
+	case h.stream != syncStream && h.stream != FilesStream && h.stream >= MaxStreams:
 		return fmt.Errorf("stream %d, maximum %d", h.stream, MaxStreams-1)
 	case h.raw > MaxChunkRaw:
 		return fmt.Errorf("length %d, maximum %d", h.raw, MaxChunkRaw)

@@ -18,7 +18,10 @@ type coder struct {
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// Encoding: a packet is its kind (one byte), then, except in stream 0, its
+// counts says whether a stream is of a thread, which executes instructions.
+func counts(stream uint32) bool { return stream != 0 && stream != FilesStream }
+
+// Encoding: a packet is its kind (one byte), then, in threads' streams, its
 // delta (uvarint), then its fields in the order of the table.
 
 // appendPacket appends p's wire form to b. p.Delta is set already.
@@ -30,7 +33,7 @@ func (c *coder) appendPacket(b []byte, stream uint32, p *Packet) ([]byte, error)
 		return c.appendImport(b, p.Delta, p.Line, p.Data), nil
 	}
 	b = append(b, byte(p.Kind))
-	if stream != 0 {
+	if counts(stream) {
 		b = binary.AppendUvarint(b, p.Delta)
 	}
 	for _, f := range kindTable[p.Kind].Fields {
@@ -274,7 +277,7 @@ func (d *decoder) next(p *Packet) error {
 	}
 	p.Kind = k
 	p.Delta = 0
-	if d.chunk != 0 {
+	if counts(d.chunk) {
 		if p.Delta, err = d.uvarint(); err != nil {
 			return err
 		}
@@ -334,6 +337,9 @@ func (d *decoder) nextImport(p *Packet) error {
 }
 
 func (w Where) allows(stream uint32) bool {
+	if stream == FilesStream || w == InFiles {
+		return w == InFiles && stream == FilesStream
+	}
 	return w == Anywhere || (w == InProcess) == (stream == 0)
 }
 

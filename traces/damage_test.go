@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"sort"
 	"strings"
 	"testing"
 
@@ -23,10 +24,10 @@ func readAll(b []byte) (map[uint32][][]any, *Reader, error) {
 		return nil, nil, err
 	}
 	got := map[uint32][][]any{}
-	for _, s := range r.Streams() {
-		c := r.Cursor(s.Stream)
+	for _, n := range streams(r) {
+		c := r.Cursor(n)
 		l, e := rest(c)
-		got[s.Stream] = l
+		got[n] = l
 		for _, k := range c.KeyFrames() {
 			if err := c.Seek(k); err == nil {
 				c.Next()
@@ -37,6 +38,15 @@ func readAll(b []byte) (map[uint32][][]any, *Reader, error) {
 		}
 	}
 	return got, r, err
+}
+
+// streams returns the numbers of all streams.
+func streams(r *Reader) (out []uint32) {
+	for n := range r.byStream {
+		out = append(out, n)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
+	return out
 }
 
 // isPrefix says whether each stream of got begins a stream of want.
@@ -53,7 +63,7 @@ func isPrefix(got, want map[uint32][][]any) error {
 func small(t testing.TB) ([]byte, map[uint32][][]any) {
 	h, entries := example()
 	b := write(t, h, entries, func(i int) bool { return i%9 == 8 })
-	return b, map[uint32][][]any{0: of(entries, 0), 1: of(entries, 1)}
+	return b, map[uint32][][]any{0: of(entries, 0), 1: of(entries, 1), FilesStream: of(entries, FilesStream)}
 }
 
 func count(m map[uint32][][]any) (n int) {
@@ -129,7 +139,8 @@ func TestErrorsNamePlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := r.idx.chunks[1]
+	n := r.byStream[1][len(r.byStream[1])-1] // of a thread
+	c := r.idx.chunks[n]
 	damaged := func(change func(d []byte)) string {
 		d := bytes.Clone(b)
 		change(d)
@@ -143,7 +154,7 @@ func TestErrorsNamePlaces(t *testing.T) {
 		h := d[c.offset:]
 		binary.LittleEndian.PutUint64(h[64:], xxh3.Hash(h[:64]))
 	}
-	place := fmt.Sprintf("chunk 1 at offset %#x: ", c.offset)
+	place := fmt.Sprintf("chunk %d at offset %#x: ", n, c.offset)
 	for what, x := range map[string]struct {
 		change func(d []byte)
 		want   string
@@ -152,7 +163,7 @@ func TestErrorsNamePlaces(t *testing.T) {
 		"header":   {func(d []byte) { d[c.offset+20] ^= 1 }, place + "header: checksum"},
 		"magic":    {func(d []byte) { d[c.offset] ^= 1 }, place + "magic"},
 		"swapped":  {func(d []byte) { d[c.offset+24]++; reseal(d) }, place + "header {"},
-		"version":  {func(d []byte) { d[4] = 9 }, "format version 9, expected 1"},
+		"version":  {func(d []byte) { d[4] = 9 }, "format version 9, expected 1 to 2"},
 		"no trace": {func(d []byte) { copy(d, "\x7fELF") }, "this is not a trace"},
 		"length": {func(d []byte) {
 			binary.LittleEndian.PutUint32(d[c.offset+16:], MaxChunkRaw+1)
@@ -238,21 +249,19 @@ func FuzzOpen(f *testing.F) {
 // decodes to the same.
 func FuzzPackets(f *testing.F) {
 	_, entries := example()
-	var c [2]coder
-	var raw [2][]byte
+	cs := map[uint32]*coder{0: {}, 1: {}, FilesStream: {}}
+	raw := map[uint32][]byte{}
 	for i := range entries {
 		e := &entries[i]
-		e.p.Delta = e.p.Count - c[e.stream].count
-		c[e.stream].count = e.p.Count
-		raw[e.stream], _ = c[e.stream].appendPacket(raw[e.stream], e.stream, &e.p)
+		c := cs[e.stream]
+		e.p.Delta = e.p.Count - c.count
+		c.count = e.p.Count
+		raw[e.stream], _ = c.appendPacket(raw[e.stream], e.stream, &e.p)
 	}
-	f.Add(raw[0], false)
-	f.Add(raw[1], true)
-	f.Fuzz(func(t *testing.T, b []byte, thread bool) {
-		stream := uint32(0)
-		if thread {
-			stream = 1
-		}
+	for stream, b := range raw {
+		f.Add(b, stream)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, stream uint32) {
 		read := func(b []byte) (list [][]any, out []byte) {
 			d := decoder{b: b, chunk: stream}
 			var c coder

@@ -9,8 +9,12 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Version is the version of the format that this package writes and reads.
-const Version = 1
+// Version is the version of the format that this package writes. It reads all
+// from oldestVersion on; docs/trace-format.md says how they differ.
+const (
+	Version       = 2
+	oldestVersion = 1
+)
 
 // A Header says what was recorded and how: all that a replay must be told
 // besides the packets. It holds nothing that depends on when or how fast the
@@ -181,8 +185,8 @@ func headerSize(b []byte) (int64, error) {
 	if string(b[:4]) != fileMagic {
 		return 0, fmt.Errorf("starts with % x, expected % x: this is not a trace", b[:4], fileMagic)
 	}
-	if v := binary.LittleEndian.Uint32(b[4:]); v != Version {
-		return 0, fmt.Errorf("format version %d, expected %d: use the racesim that recorded it, or record again", v, Version)
+	if v := binary.LittleEndian.Uint32(b[4:]); v < oldestVersion || v > Version {
+		return 0, fmt.Errorf("format version %d, expected %d to %d: use the racesim that recorded it, or record again", v, oldestVersion, Version)
 	}
 	n := binary.LittleEndian.Uint32(b[8:])
 	if n > MaxHeader {

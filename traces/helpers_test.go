@@ -194,6 +194,11 @@ func example() (Header, []entry) {
 		{1, Packet{Kind: Mark, Name: "user", Count: 230, Value: 5, Bytes: []byte("here")}},
 		{1, Packet{Kind: Exit, Count: 250, Min: 9, Status: -1, Addr: 0x7fff0990}},
 	}
+	files := []entry{
+		{FilesStream, Packet{Kind: File, Path: "/bin/a", BuildID: "c0ffee", Size: 13, ModTime: 1700000000e9, Hash: 5, In: true}},
+		{FilesStream, Packet{Kind: Content, Bytes: []byte("an executable")}},
+		{FilesStream, Packet{Kind: File, Name: "/bin/a", Path: "/bin/a.debug", Size: 7, ModTime: 1700000000e9, Hash: 6}},
+	}
 	end := []entry{
 		{0, Packet{Kind: Protect, Min: 6, Addr: 0x400000, N: 0x1000, Prot: 1}},
 		{0, Packet{Kind: Unmap, Min: 8, Addr: 0x400000, N: 0x1000}},
@@ -202,5 +207,5 @@ func example() (Header, []entry) {
 		{0, Packet{Kind: Counters, Counters: []Counter{{"l1.misses", 7}}}},
 		{0, Packet{Kind: ProcessExit, Min: 10, Status: 0, Signo: 6, Total: 250}},
 	}
-	return h, append(append(mapped, thread...), end...)
+	return h, append(append(append(mapped, files...), thread...), end...)
 }

@@ -189,14 +189,14 @@ func encodeFooter(offset, fileSize int64) []byte {
 	return binary.LittleEndian.AppendUint64(b, xxh3.Hash(b))
 }
 
-// decodeFooter returns the index's offset.
-func decodeFooter(b []byte, fileSize int64) (int64, error) {
+// decodeFooter returns the index's offset. version is the header's.
+func decodeFooter(b []byte, version uint32, fileSize int64) (int64, error) {
 	const n = footerSize - 8
 	if string(b[:4]) != footerMagic || xxh3.Hash(b[:n]) != binary.LittleEndian.Uint64(b[n:]) {
 		return 0, errors.New("no footer")
 	}
-	if v := binary.LittleEndian.Uint32(b[4:]); v != Version {
-		return 0, fmt.Errorf("footer: version %d, expected %d", v, Version)
+	if v := binary.LittleEndian.Uint32(b[4:]); v != version {
+		return 0, fmt.Errorf("footer: version %d, expected %d", v, version)
 	}
 	off, size := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
 	if size != uint64(fileSize) {

@@ -45,7 +45,10 @@ const (
 	Mark        Kind = 41
 	ProcessExit Kind = 42
 
-	numKinds = 43
+	File    Kind = 48
+	Content Kind = 49
+
+	numKinds = 50
 )
 
 // Where says in which streams a kind may stand.
@@ -55,7 +58,8 @@ const (
 	_         Where = iota
 	InThread        // streams 1 and up
 	InProcess       // stream 0
-	Anywhere
+	Anywhere        // in both
+	InFiles         // FilesStream
 )
 
 func (w Where) String() string {
@@ -66,6 +70,8 @@ func (w Where) String() string {
 		return "process"
 	case Anywhere:
 		return "any"
+	case InFiles:
+		return "files"
 	}
 	return "invalid"
 }
@@ -168,6 +174,10 @@ var (
 	fName   = &Field{"name", "what is marked", 0, func(p *Packet) any { return &p.Name }}
 	fValue  = &Field{"value", "a number", 0, func(p *Packet) any { return &p.Value }}
 	fText   = &Field{"text", "free bytes", 0, func(p *Packet) any { return &p.Bytes }}
+	fModule = &Field{"of", "if it is separate debugging information: the path of the module that it is of", 0, func(p *Packet) any { return &p.Name }}
+	fFile   = &Field{"path", "where it was", 0, func(p *Packet) any { return &p.Path }}
+	fSum    = &Field{"hash", "hash of all of it", wireFixed, func(p *Packet) any { return &p.Hash }}
+	fWhole  = &Field{"content", "whether its content follows", 0, func(p *Packet) any { return &p.In }}
 	fTotal  = &Field{"total", "instructions executed by all threads", 0, func(p *Packet) any { return &p.Total }}
 )
 
@@ -243,6 +253,11 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "An annotation. Replay ignores it."},
 	ProcessExit: {Where: InProcess, Name: "processexit", Fields: []*Field{fMin, fStatus, fSigno, fTotal},
 		Doc: "The process ended, by exit status or signal (0: none). The last packet of a complete trace."},
+
+	File: {Where: InFiles, Name: "file", Fields: []*Field{fModule, fFile, fBuild, fSize, fMTime, fSum, fWhole},
+		Doc: "A file that the program was made of: the module with the same path, build id, size and time, or its debugging information."},
+	Content: {Where: InFiles, Name: "content", Fields: []*Field{fBytes},
+		Doc: "The next bytes of the file before."},
 }
 
 // MarkDeadlock is the name of the mark, in the process stream, that says that

@@ -22,12 +22,17 @@ type Reader struct {
 	path       string
 	size       int64
 	header     Header
+	version    uint32
 	idx        *index
 	incomplete string
 	streams    []StreamInfo
 	byStream   map[uint32][]int32 // numbers of each stream's chunks
 	safeMin    uint64
 	dec        *zstd.Decoder
+
+	filesOnce sync.Once
+	files     []*StoredFile
+	filesErr  error
 
 	mu    sync.Mutex
 	cache map[int32]*cached
@@ -134,6 +139,7 @@ func (r *Reader) readHeader() (int64, error) {
 	if _, err := r.f.ReadAt(b, 0); err != nil {
 		return 0, fmt.Errorf("reading the header: %w", err)
 	}
+	r.version = binary.LittleEndian.Uint32(b[4:])
 	r.header, err = decodeHeader(b)
 	return n, err
 }
@@ -147,7 +153,7 @@ func (r *Reader) readIndex(start int64) (*index, error) {
 	if _, err := r.f.ReadAt(foot[:], r.size-footerSize); err != nil {
 		return nil, fmt.Errorf("reading the footer: %w", err)
 	}
-	off, err := decodeFooter(foot[:], r.size)
+	off, err := decodeFooter(foot[:], r.version, r.size)
 	if err != nil {
 		return nil, err
 	}
@@ -330,8 +336,10 @@ func (r *Reader) summarise() {
 		s.Raw += uint64(c.raw)
 		s.Stored += chunkHeaderSize + uint64(c.stored)
 	}
-	for _, s := range at {
-		r.streams = append(r.streams, *s)
+	for n, s := range at {
+		if n != FilesStream {
+			r.streams = append(r.streams, *s)
+		}
 	}
 	sort.Slice(r.streams, func(i, j int) bool { return r.streams[i].Stream < r.streams[j].Stream })
 	if r.incomplete == "" {
@@ -366,7 +374,11 @@ func (r *Reader) Incomplete() string { return r.incomplete }
 // an incomplete one, in which some streams may go further than others.
 func (r *Reader) SafeMin() uint64 { return r.safeMin }
 
-// Streams returns the streams that have packets, by number.
+// Version returns the version of the format in which the file is written.
+func (r *Reader) Version() int { return int(r.version) }
+
+// Streams returns the streams of the process and its threads that have packets,
+// by number. What FilesStream holds, Files tells.
 func (r *Reader) Streams() []StreamInfo { return append([]StreamInfo(nil), r.streams...) }
 
 // Sizes returns how many packets of each kind there are and what they take.

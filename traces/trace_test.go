@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite golden files and the tables in 
 
 // drawEntries draws packets of all kinds in several streams.
 func drawEntries(t *rapid.T) []entry {
-	var inThread, inProcess []Kind
+	var inThread, inProcess, inFiles []Kind
 	for _, k := range Kinds() {
 		if k.Form == 0 && k.Where.allows(1) {
 			inThread = append(inThread, k.Kind)
@@ -28,17 +28,23 @@ func drawEntries(t *rapid.T) []entry {
 		if k.Form == 0 && k.Where.allows(0) {
 			inProcess = append(inProcess, k.Kind)
 		}
+		if k.Form == 0 && k.Where.allows(FilesStream) {
+			inFiles = append(inFiles, k.Kind)
+		}
 	}
 	counts, min := map[uint32]uint64{}, uint64(0)
 	n := rapid.IntRange(0, 60).Draw(t, "packets")
 	entries := make([]entry, n)
 	for i := range entries {
 		e := &entries[i]
-		e.stream = rapid.SampledFrom([]uint32{0, 1, 2, 700}).Draw(t, "stream")
+		e.stream = rapid.SampledFrom([]uint32{0, 1, 2, 700, FilesStream}).Draw(t, "stream")
 		kinds := inThread
-		if e.stream == 0 {
+		switch e.stream {
+		case 0:
 			kinds = inProcess
-		} else {
+		case FilesStream:
+			kinds = inFiles
+		default:
 			counts[e.stream] += rapid.Uint64().Draw(t, "delta") >> rapid.IntRange(8, 63).Draw(t, "shift")
 		}
 		e.p.Kind = rapid.SampledFrom(kinds).Draw(t, "kind")
@@ -83,7 +89,11 @@ func TestRoundTrip(t *testing.T) {
 			}
 			checkKeyFrames(rt, c, want)
 		}
-		if packets != len(entries) {
+		files, err := rest(r.Cursor(FilesStream))
+		if want := of(entries, FilesStream); err != nil || !reflect.DeepEqual(files, want) {
+			rt.Fatalf("files: %v, %v\nwant\n%v", files, err, want)
+		}
+		if packets += len(files); packets != len(entries) {
 			rt.Fatalf("%d packets in all streams, want %d", packets, len(entries))
 		}
 		sizes := r.Sizes()

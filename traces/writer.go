@@ -30,6 +30,7 @@ type Writer struct {
 	path    string
 	f       *os.File
 	streams []*outStream // by stream number
+	files   *outStream   // FilesStream
 	order   []uint32     // the streams that exist, as they appeared
 	held    int          // bytes in unfinished chunks
 	unsafe  int          // bytes put since the last flush
@@ -113,7 +114,7 @@ func (w *Writer) Put(stream uint32, count uint64, p *Packet) error {
 	if !p.Kind.valid() || kindTable[p.Kind].Form != 0 || !kindTable[p.Kind].Where.allows(stream) {
 		return fmt.Errorf("traces: %v packet put in stream %d", p.Kind, stream)
 	}
-	if count < s.count || (stream == 0 && count != 0) {
+	if count < s.count || (!counts(stream) && count != 0) {
 		return fmt.Errorf("traces: stream %d: %v packet at count %d after one at %d", stream, p.Kind, count, s.count)
 	}
 	p.Count, p.Delta = count, count-s.count
@@ -142,7 +143,7 @@ func (w *Writer) PutImport(stream uint32, count, line uint64, data *[LineSize]by
 	if err != nil {
 		return err
 	}
-	if count < s.count || stream == 0 {
+	if count < s.count || !counts(stream) {
 		return fmt.Errorf("traces: stream %d: import packet at count %d after one at %d", stream, count, s.count)
 	}
 	n := len(s.buf)
@@ -174,7 +175,7 @@ func (w *Writer) PutOrder(stream uint32, count, min uint64) error {
 	if err != nil {
 		return err
 	}
-	if count < s.count || stream == 0 || min < s.min {
+	if count < s.count || !counts(stream) || min < s.min {
 		return fmt.Errorf("traces: stream %d: order packet with min %d at count %d after min %d at %d", stream, min, count, s.min, s.count)
 	}
 	n := len(s.buf)
@@ -212,6 +213,13 @@ func (w *Writer) stream(n uint32) (*outStream, error) {
 	if w.closed {
 		return nil, errors.New("traces: the trace is closed")
 	}
+	if n == FilesStream {
+		if w.files == nil {
+			w.files = &outStream{hdr: chunkHeader{stream: n}}
+			w.order = append(w.order, n)
+		}
+		return w.files, nil
+	}
 	if n >= MaxStreams {
 		return nil, fmt.Errorf("traces: stream %d, maximum %d", n, MaxStreams-1)
 	}
@@ -246,7 +254,11 @@ func (w *Writer) cut(s *outStream) {
 
 func (w *Writer) cutAll() {
 	for _, n := range w.order {
-		w.cut(w.streams[n])
+		if n == FilesStream {
+			w.cut(w.files)
+		} else {
+			w.cut(w.streams[n])
+		}
 	}
 }
 
@@ -343,6 +355,7 @@ func (w *Writer) Abort() error {
 func (w *Writer) stop() {
 	w.closed = true
 	w.streams = nil
+	w.files = nil
 	close(w.queue)
 	w.done.Wait()
 	w.enc.Close()

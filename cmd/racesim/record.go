@@ -24,6 +24,7 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "log-mode", Value: record.LogIndependent, DefaultText: record.LogIndependent, Usage: "`HOW` what another thread has is logged: as everything else (independent), or only from whom it came (ccp), which is smaller, but threads then don't replay alone"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
 		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded; record, into a folder with a trace for each; or forbid"},
+		&cli.StringFlag{Name: "embed", Value: "own", DefaultText: "own", Usage: "`WHOSE` executables and libraries, with debugging information, to keep in the trace: own (all but the distribution's), all or none"},
 		&cli.BoolFlag{Name: "strict", Usage: "stop where the program asks for what isn't supported, instead of answering ENOSYS or the like"},
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
 		&cli.StringFlag{Name: "l1", Value: "256K/8", DefaultText: "256K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
@@ -38,7 +39,7 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 	cfg := racesim.RecordConfig{
 		Argv: c.Args().Slice(), Env: os.Environ(),
 		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
-		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
+		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Embed: c.String("embed"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {
@@ -76,6 +77,9 @@ func recordCommand() *cli.Command {
 				cfg.Output = traceName(cfg.Argv[0])
 			}
 			res, err := racesim.Record(c.Context, cfg)
+			for _, m := range res.Unembedded {
+				fmt.Fprintf(os.Stderr, "racesim: not embedded: %s\n", m)
+			}
 			for _, m := range res.Missed {
 				fmt.Fprintf(os.Stderr, "racesim: not supported: %s\n", m)
 			}

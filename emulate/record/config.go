@@ -65,6 +65,11 @@ type Config struct {
 	// ""), unrecorded; "record", each to a trace of its own in the folder
 	// Output; or "forbid".
 	Children string
+	// Embed says of which modules the trace holds the files: "own" (also ""),
+	// "all" or "none". DebugFile, if it isn't nil, returns the file with the
+	// separate debugging information of a module, "" if there is none.
+	Embed     string
+	DebugFile func(module string) string
 	// Strict ends the recording where the guest asks for what isn't supported,
 	// instead of answering ENOSYS or the like.
 	Strict bool

@@ -189,6 +189,7 @@ func (r *recorder) Module(m linux.Module) {
 	r.modules = append(r.modules, m)
 	r.put(0, 0, &traces.Packet{Kind: traces.Module, Min: r.min, Path: m.Path, Addr: uint64(m.Base),
 		BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
+	r.embed(m)
 }
 
 // Code serves x86.Memory. The page's content goes to the process stream when

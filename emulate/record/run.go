@@ -27,6 +27,9 @@ type Result struct {
 	Processes    int
 	Bytes        int64 // of the traces
 	KeyFrames    int   // beside the threads' starts
+	// Unembedded are files that should be in the trace and couldn't be read,
+	// with the reasons.
+	Unembedded []string
 	// Missed is what the guest asked for and was refused because it isn't
 	// supported.
 	Missed []linux.Missed
@@ -89,6 +92,10 @@ type recording struct {
 	processes           int
 	total               Result // of processes that have ended, but the first
 	keyEvery, hashEvery uint64
+
+	embeds     Embed
+	known      map[moduleFile]bool // files that the traces have, or will not have
+	unembedded []string
 }
 
 type atomicOperand struct {
@@ -112,6 +119,10 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	lc, err := cfg.complete()
 	if err != nil {
 		return Result{}, err
+	}
+	embeds, err := ParseEmbed(cfg.Embed)
+	if err != nil {
+		return Result{}, fmt.Errorf("record: %w", err)
 	}
 	path, err := program(cfg.Argv[0])
 	if err != nil {
@@ -138,7 +149,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores),
+	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores), embeds: embeds, known: map[moduleFile]bool{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
 	r := g.newRecorder(w)
 	p, err := linux.New(lc, r, cfg.Argv, cfg.Env)
@@ -176,6 +187,7 @@ func (r *recorder) run(ctx context.Context, p *linux.Process) (Result, error) {
 	}
 	r.add(&res)
 	res.Events, res.Missed, res.Processes = r.min, p.Missed(), r.processes
+	res.Unembedded = r.unembedded
 	r.ended = false
 	r.summarise()
 	if d := (*linux.Deadlock)(nil); errors.As(err, &d) {
