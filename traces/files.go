@@ -74,6 +74,22 @@ func (w *Writer) PutFile(f FileInfo, content io.ReaderAt) error {
 	return nil
 }
 
+// CopyFiles puts what another trace knows of files in this one. A damaged file
+// is an error.
+func (w *Writer) CopyFiles(r *Reader) error {
+	files, err := r.Files()
+	for _, f := range files {
+		var content io.ReaderAt
+		if f.whole {
+			content = f
+		}
+		if e := w.PutFile(f.FileInfo, content); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
 // Files lists the files that the trace knows. The first call reads all of
 // FilesStream. The error is that of a damaged chunk; what comes before is
 // returned, too.

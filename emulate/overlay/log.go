@@ -75,16 +75,8 @@ func NewLog(path, text string, s *Section) (*Log, error) {
 			l.put(0, 0, &traces.Packet{Kind: traces.Module, Min: l.min, Path: m.Path, Addr: uint64(m.Base), BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
 		}
 	}
-	files, _ := from.Reader().Files()
-	for _, f := range files {
-		if l.err != nil {
-			break
-		}
-		if f.Embedded() {
-			l.err = w.PutFile(f.FileInfo, f)
-		} else {
-			l.err = w.PutFile(f.FileInfo, nil)
-		}
+	if err := w.CopyFiles(from.Reader()); err != nil {
+		l.fail(err)
 	}
 	return l, nil
 }

@@ -47,6 +47,11 @@ func (s *Session) Decouple(ctx context.Context, path string, workers int) (Decou
 	if err != nil {
 		return d, err
 	}
+	if err := w.CopyFiles(s.r); err != nil {
+		w.Abort()
+		os.Remove(path + traces.IncompleteSuffix)
+		return d, err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	lines := map[emulate.ThreadID]chan [hwmodel.LineSize]byte{}
