@@ -109,6 +109,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 			break
 		}
 	}
+	a.drop() // experiments need the memory more
 	if a.pass.Crowded() {
 		a.note("more than a thousand goroutines at a time: races between some of them may be missing")
 	}
@@ -170,6 +171,7 @@ type analysis struct {
 
 	sources map[string][]string // lines, by file
 	passes  int                 // made so far
+	crowds  []*crowd            // the last ones asked for
 
 	rt   *runtimeData
 	heap *detect.Heap // of the first pass
@@ -205,6 +207,7 @@ const maxLooks = 4
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	for look := 1; ; look++ {
 		a.drop()
+		a.crowds = nil
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
 			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}

@@ -131,14 +131,23 @@ type elsewhere struct {
 	t emulate.ThreadID
 	c emulate.Count
 
-	asked   bool
-	threads []*replay.Thread
-	all     bool // nobody was left out
-	min     uint64
-	maps    []replay.Mapping
+	crowd *crowd // once it was asked for
 
 	between map[uint64]uint64 // see edges
 }
+
+// A crowd are all threads as they were at the end of a recorded slice.
+type crowd struct {
+	slice   int
+	threads []*replay.Thread // whose memory is only read
+	all     bool             // nobody was left out
+	min     uint64
+	maps    []replay.Mapping
+}
+
+// maxCrowds is the number of crowds kept: experiments are about the same
+// instants again and again.
+const maxCrowds = 4
 
 // block returns the last block that held an address, if it was there at the
 // instant.
@@ -195,10 +204,20 @@ func (w *elsewhere) edges(line uint64) uint64 {
 	return m
 }
 
-func (w *elsewhere) ask() {
-	w.asked, w.all = true, true
-	for _, id := range w.a.t.s.Threads() {
-		n := w.a.before(id, w.t, w.c)
+// crowdAt returns all threads at the end of the slice in which thread t executed
+// instruction c.
+func (a *analysis) crowdAt(t emulate.ThreadID, c emulate.Count) *crowd {
+	n := a.slice(t, c)
+	for i, w := range a.crowds {
+		if w.slice == n {
+			copy(a.crowds[1:i+1], a.crowds[:i])
+			a.crowds[0] = w
+			return w
+		}
+	}
+	w := &crowd{slice: n, all: true}
+	for _, id := range a.t.s.Threads() {
+		n := a.before(id, t, c)
 		if n == 0 {
 			continue
 		}
@@ -206,27 +225,33 @@ func (w *elsewhere) ask() {
 			w.all = false
 			break
 		}
-		u, _, err := w.a.pass.Seek(id, n)
+		u, _, err := a.pass.Seek(id, n)
 		if err != nil {
 			w.all = false
 			continue
 		}
-		if id == w.t {
+		if id == t {
 			w.min = u.Min()
 		}
 		w.threads = append(w.threads, u)
 	}
+	if len(a.crowds) < maxCrowds {
+		a.crowds = append(a.crowds, nil)
+	}
+	copy(a.crowds[1:], a.crowds)
+	a.crowds[0] = w
+	return w
 }
 
 // line returns what is known of a line, and which bytes of it.
 func (w *elsewhere) line(line uint64) (*[64]byte, uint64) {
-	if !w.asked {
-		w.ask()
+	if w.crowd == nil {
+		w.crowd = w.a.crowdAt(w.t, w.c)
 	}
 	// What several threads know must agree: some of it may be stale.
 	var got *[64]byte
 	known := uint64(0)
-	for _, u := range w.threads {
+	for _, u := range w.crowd.threads {
 		d := u.Memory().Line(line)
 		switch {
 		case d == nil:
@@ -241,7 +266,7 @@ func (w *elsewhere) line(line uint64) (*[64]byte, uint64) {
 			}
 		}
 	}
-	if got == nil && w.all {
+	if got == nil && w.crowd.all {
 		return w.untouched(line)
 	}
 	return got, known
@@ -257,11 +282,12 @@ func (w *elsewhere) untouched(line uint64) (*[64]byte, uint64) {
 	if d, ok := w.a.ms.InitialLine(line); ok {
 		return &d, ^uint64(0)
 	}
-	if w.maps == nil {
-		w.maps = w.a.t.s.Mappings(w.min)
+	at := w.crowd
+	if at.maps == nil {
+		at.maps = w.a.t.s.Mappings(at.min)
 	}
-	for i := range w.maps {
-		m := &w.maps[i]
+	for i := range at.maps {
+		m := &at.maps[i]
 		if uint64(m.Addr) <= addr && addr < uint64(m.Addr)+m.N && m.Alias == 0 && !m.Shared && (m.Path == "" || m.Path[0] == '[') {
 			return new([64]byte), ^uint64(0)
 		}

@@ -62,9 +62,15 @@ func (p *Predictor) check() {
 	}
 	if p.used+p.clockBytes() > p.cfg.Memory/8*7 {
 		p.given.Ended, p.full = true, true
-		p.pages, p.locks, p.contended, p.clocks, p.unused = nil, nil, nil, nil, nil
-		clear(p.near[:])
+		p.Finish()
 	}
+}
+
+// Finish gives back what only further events would need. What was found stays.
+func (p *Predictor) Finish() {
+	p.pages, p.locks, p.contended, p.clocks, p.unused = nil, nil, nil, nil, nil
+	p.objects, p.hard, p.exits, p.sets, p.setByID, p.tries = nil, nil, nil, nil, nil, nil
+	clear(p.near[:])
 }
 
 // floor returns, for each slot, the number of its events that all other threads

@@ -161,3 +161,11 @@ func (d *Detector) forgetOld() {
 	// Slabs go when all of their cells have gone.
 	d.freeCells, d.slab, d.freePages = [40][][]cell{}, nil, nil
 }
+
+// Finish gives back what only further events would need. What was found, locks
+// and blocks stay.
+func (d *Detector) Finish() {
+	clear(d.cache[:])
+	d.pages, d.canonPages, d.decls, d.declList, d.objects = nil, nil, nil, nil, nil
+	d.freeCells, d.slab, d.freePages, d.used = [40][][]cell{}, nil, nil, 0
+}

@@ -68,6 +68,7 @@ func (f *foreseer) end(l *eventLog) *races.Predictor {
 	f.send(l, true)
 	close(f.in)
 	<-f.done
+	f.pred.Finish()
 	return f.pred
 }
 
@@ -77,6 +78,7 @@ func (p *Pass) Drop() {
 	if f := p.foreseer; f != nil {
 		f.quit.Store(true)
 		f.end(&eventLog{})
-		p.foreseer, p.log = nil, eventLog{full: true}
+		p.foreseer = nil
 	}
+	p.log = eventLog{full: true}
 }

@@ -172,6 +172,12 @@ func (p *Pass) Run(ctx context.Context) error {
 			break
 		}
 	}
+	if p.joint == nil {
+		p.Detector.Finish()
+	}
+	if p.Predictor != nil {
+		p.Predictor.Finish()
+	}
 	return nil
 }
 
