@@ -133,11 +133,7 @@ func (o *open) once() bool {
 	if n > 1 {
 		return false
 	}
-	n = 0
-	for _, k := range s.seen[o.Load.PC] {
-		n += k
-	}
-	return n <= 1
+	return s.looks[look{o.bench.a, o.bench.s.Thread, o.Load.PC}] <= 1
 }
 
 // again makes a trial with a longer section that begins like the trial's.

@@ -36,6 +36,7 @@ func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) e
 	for i := range sec.Accesses {
 		x := &sec.Accesses[i]
 		if !x.Writes() && s.pcs[x.PC] {
+			s.looks[look{c.a, sec.Thread, x.PC}]++
 			vs := s.seen[x.PC]
 			if vs == nil {
 				vs = map[uint64]int{}

@@ -34,6 +34,14 @@ type site struct {
 
 	samples []instance
 	seen    map[uint64]map[uint64]int // by pc: value -> readings
+	looks   map[look]int              // readings
+}
+
+// A look is a load by one thread of one recording.
+type look struct {
+	of     *analysis
+	thread emulate.ThreadID
+	pc     uint64
 }
 
 func (s *site) key() string { return fmt.Sprintf("%x/%x", s.fn.Entry, s.head) }
@@ -114,7 +122,7 @@ func (a *analysis) site(p *loadsub.Place) *site {
 	if p.Func == nil || p.Part || p.Goal.End == overlay.EndCount {
 		return nil
 	}
-	s := &site{fn: p.Func, res: p.Goal.Result, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}}
+	s := &site{fn: p.Func, res: p.Goal.Result, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}, looks: map[look]int{}}
 	if p.Loop {
 		s.head = p.Goal.PC
 	}
@@ -130,7 +138,7 @@ func (a *analysis) site(p *loadsub.Place) *site {
 
 // addSite adds the site of a place, however many there are.
 func (a *analysis) addSite(p *loadsub.Place) {
-	s := &site{fn: p.Func, res: p.Goal.Result, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}}
+	s := &site{fn: p.Func, res: p.Goal.Result, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}, looks: map[look]int{}}
 	if a.sites[s.key()] == nil {
 		a.keepSite(s)
 	}
@@ -247,7 +255,7 @@ func (a *analysis) learnFrom(ctx context.Context, path string) error {
 		if f == nil || s.head != 0 && f.End-f.Entry != s.fn.End-s.fn.Entry {
 			continue // a loop can only be found again in the same code
 		}
-		o := &site{fn: f, res: s.res, pcs: map[uint64]bool{}, seen: s.seen}
+		o := &site{fn: f, res: s.res, pcs: map[uint64]bool{}, seen: s.seen, looks: s.looks}
 		if s.head != 0 {
 			o.head = s.head - uint64(s.fn.Entry) + uint64(f.Entry)
 		}

@@ -224,7 +224,7 @@ func measureModels(dir string, p realProgram) (in, out *heldOut, err error) {
 	there := map[string]*site{}
 	for key, s := range a.sites {
 		if f := as[1].ms.FuncAt(s.fn.Entry); f != nil && f.Name == s.fn.Name {
-			there[key] = &site{fn: f, res: s.res, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}}
+			there[key] = &site{fn: f, res: s.res, pcs: map[uint64]bool{}, seen: map[uint64]map[uint64]int{}, looks: map[look]int{}}
 		}
 	}
 	if err := as[1].collect(context.Background(), there, nil); err != nil {
