@@ -23,9 +23,9 @@ type goRuntime struct {
 	resume emulate.Addr
 	// copystack moves the stack of the goroutine that is its first argument.
 	copystack emulate.Addr
-	// schedule looks for another goroutine: the thread has left the last one.
-	schedule emulate.Addr
-	layout   GoLayout
+	// leave are the functions by which a thread leaves its goroutine.
+	leave  map[uint64]bool
+	layout GoLayout
 }
 
 // A GoLayout says where the run-time's structures have what matters, in bytes.
@@ -45,6 +45,11 @@ var goLayouts = []struct {
 	{23, GoLayout{GoID: 160, ChanSize: 8, ChanLock: 96}},
 	{0, GoLayout{GoID: 152, ChanSize: 8, ChanLock: 88}},
 }
+
+// goLeave are the functions of the run-time that take a goroutine off its
+// thread, which others may go on with before the last of them, schedule, is
+// called. (runtime/proc.go, coro.go)
+var goLeave = []string{"park_m", "goschedImpl", "goyield_m", "preemptPark", "exitsyscallNoP", "exitsyscall0", "coroswitch_m", "goexit0", "schedule"}
 
 // oldestGo is the first version whose timers are known.
 const oldestGo = 23
@@ -102,9 +107,14 @@ func (ms *Modules) goRun() *goRuntime {
 			g.goLayout(&r.layout)
 		}
 		r.resume = r.m.findResume()
-		for name, at := range map[string]*emulate.Addr{"runtime.copystack": &r.copystack, "runtime.schedule": &r.schedule} {
-			if i, ok := r.m.symbols().exports(true)[name]; ok {
-				*at = emulate.Addr(r.m.symbols().recs[i].lo + r.m.bias)
+		exports := r.m.symbols().exports(true)
+		if i, ok := exports["runtime.copystack"]; ok {
+			r.copystack = emulate.Addr(r.m.symbols().recs[i].lo + r.m.bias)
+		}
+		r.leave = map[uint64]bool{}
+		for _, name := range goLeave {
+			if i, ok := exports["runtime."+name]; ok {
+				r.leave[r.m.symbols().recs[i].lo+r.m.bias] = true
 			}
 		}
 	})

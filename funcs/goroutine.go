@@ -26,20 +26,20 @@ type GoSink interface {
 	// Left is called when a function returns that a goroutine was in when the
 	// thread went on with it.
 	Left(entry emulate.Addr, c *x86.CPU)
-	// Waits is called when the thread leaves a goroutine that is in an allocator
-	// function, a.Entry. When that returns, be it on another thread, Left is
-	// called, or Alloc with Alloc.Waited.
-	Waits(g uint64, a Alloc)
+	// Depart is called when the thread leaves the goroutine. a isn't nil if that
+	// came to wait in an allocator function, a.Entry. When it returns, be it on
+	// another thread, Left is called, or Alloc with Alloc.Waited.
+	Depart(g uint64, a *Alloc)
 }
 
 // goStacks is what a tracker knows of goroutines.
 type goStacks struct {
 	sink   GoSink
-	copier uint64 // the function that moves stacks
-	parker uint64 // …that looks for another goroutine
-	g      uint64 // the one on the thread; 0: none yet
-	parked bool   // the thread has left it
-	lo, hi uint64 // its stack
+	copier uint64          // the function that moves stacks
+	left   map[uint64]bool // …that leave one
+	g      uint64          // the one on the thread; 0: none yet
+	parked bool            // the thread has left it
+	lo, hi uint64          // its stack
 	saved  map[uint64]goStack
 	moving uint64 // the goroutine whose stack it moves
 }
@@ -163,15 +163,19 @@ func (t *Tracker) leave() {
 		return
 	}
 	s.parked = true
+	var asked *Alloc
 	keep := goStack{frames: []shadow{t.frames[0]}, hook: -1, hi: s.hi}
+	if t.hook == 0 {
+		keep.hook, keep.pending = 0, t.pending
+	}
 	for i, f := range t.frames[1:] {
 		if !s.in(f.sp) {
 			continue
 		}
 		if t.hook == i+1 {
 			keep.hook, keep.pending = len(keep.frames), t.pending
-			if s.sink != nil && !t.pending.Waited {
-				s.sink.Waits(s.g, t.pending)
+			if a := t.pending; !a.Waited {
+				asked = &a
 			}
 			keep.pending.Waited = true
 		}
@@ -181,6 +185,9 @@ func (t *Tracker) leave() {
 		s.saved = map[uint64]goStack{}
 	}
 	s.saved[s.g] = keep
+	if s.sink != nil {
+		s.sink.Depart(s.g, asked)
+	}
 }
 
 // come takes up what is known of the stack of goroutine g, and says whether that
@@ -225,7 +232,13 @@ func (t *Tracker) root(pc, count uint64) {
 			entry = f.Entry
 		}
 	}
-	t.frames = append(t.frames[:0], shadow{sp: ^uint64(0), entry: uint64(entry), count: count, node: t.tree.Root(entry)})
+	id := t.tree.Root(entry)
+	t.frames = append(t.frames[:0], shadow{sp: ^uint64(0), entry: uint64(entry), count: count, node: id})
+	if t.tree.node(id).role == RoleGo {
+		// It waited in there; the allocator functions that this one calls are
+		// part of the same.
+		t.hook, t.pending = 0, Alloc{Thread: t.thread, Role: RoleGo, Entry: entry, Waited: true}
+	}
 }
 
 // dropGo is drop for a thread that changes stacks: only frames of the stack

@@ -76,7 +76,7 @@ func NewTracker(tree *Tree, thread emulate.ThreadID, sink AllocSink) *Tracker {
 	t := &Tracker{tree: tree, thread: thread, sink: sink, hook: -1,
 		frames: []shadow{{sp: ^uint64(0)}}}
 	if at := tree.ResumePoint(); at != 0 {
-		t.gor, t.resumeAt = &goStacks{copier: uint64(tree.ms.goRun().copystack), parker: uint64(tree.ms.goRun().schedule)}, uint64(at)
+		t.gor, t.resumeAt = &goStacks{copier: uint64(tree.ms.goRun().copystack), left: tree.ms.goRun().leave}, uint64(at)
 	}
 	return t
 }
@@ -191,7 +191,7 @@ func (t *Tracker) flags(id NodeID, target uint64) frameFlags {
 	if t.tree.node(id).role != NoAlloc {
 		f |= flagAlloc
 	}
-	if t.gor != nil && (target == t.gor.copier || target == t.gor.parker) {
+	if t.gor != nil && (target == t.gor.copier || t.gor.left[target]) {
 		f |= flagGo
 	}
 	if t.watched[emulate.Addr(target)] {

@@ -349,9 +349,14 @@ func (f *follower) Left(entry emulate.Addr, c *x86.CPU) {
 	}
 }
 
-// Waits serves funcs.GoSink.
-func (f *follower) Waits(g uint64, a funcs.Alloc) {
-	f.note(note{kind: noteGoAllocWaits, addr: g, size: a.Size, old: uint64(a.Entry), ctx: a.Node, pc: uint64(a.Site), count: f.t.Count()})
+// Depart serves funcs.GoSink.
+func (f *follower) Depart(g uint64, a *funcs.Alloc) {
+	f.flush()
+	n := note{kind: noteGoLeave, addr: g, count: f.t.Count()}
+	if a != nil {
+		n.size, n.old, n.ctx, n.pc = a.Size, uint64(a.Entry), a.Node, uint64(a.Site)
+	}
+	f.note(n)
 }
 
 // enterGo notes a call of a hooked function; the thread is at its first

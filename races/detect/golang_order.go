@@ -25,7 +25,7 @@ type Goroutine struct {
 	woken  uint64 // the object that it was woken by last
 	rest   bool   // too many: it shares its clock; see golang.resume
 	final  bool   // it executes finalizers
-	alloc  *note  // the allocation under way, if it waited there; noteGoAllocWaits
+	alloc  *note  // the allocation under way, if it waited there; noteGoLeave
 }
 
 // A goRun says which goroutine a thread executes from an instruction on.
@@ -59,10 +59,13 @@ type golang struct {
 	gs    map[uint64]*Goroutine // by the address of its structure
 	cur   map[emulate.ThreadID]*Goroutine
 	chans map[uint64]*goChan
-	live  int // with a clock of their own
-	made  uint64
-	nchan uint64
-	full  bool // there were more than maxStrands
+	// inside are threads whose goroutine went on in an allocator function: until
+	// that returns, it clears memory that nobody has yet.
+	inside map[emulate.ThreadID]bool
+	live   int // with a clock of their own
+	made   uint64
+	nchan  uint64
+	full   bool // there were more than maxStrands
 }
 
 // A goChan is a channel with a buffer.
@@ -82,7 +85,7 @@ func newGolang(p *Pass) *golang {
 		return nil
 	}
 	return &golang{p: p, hooks: hooks, channel: channel, layout: ms.GoLayout(), inlines: ms.GoInlines(), gs: map[uint64]*Goroutine{},
-		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}}
+		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}, inside: map[emulate.ThreadID]bool{}}
 }
 
 // ownStacks says whether threads' stacks are taken from the run-time's heap. If
@@ -152,6 +155,7 @@ func (o *golang) resume(id emulate.ThreadID, n *note) {
 		tt.goroutines = append(tt.goroutines, goRun{n.count, g})
 	}
 	o.cur[id] = g
+	o.enter(id, g.alloc != nil)
 	if to := restStrand(id); g.rest && g.strand != to {
 		o.feed(races.Event{Op: races.OpHand, Thread: id, Value: g.strand, Strand: to})
 		g.strand = to
@@ -209,16 +213,28 @@ func (o *golang) take(id emulate.ThreadID, n *note) {
 		o.unlocked(id, n)
 	case noteGoSend, noteGoRecv:
 		o.meet(id, n)
-	case noteGoAllocWaits:
-		if g := o.gs[n.addr]; g != nil {
+	case noteGoLeave:
+		if g := o.gs[n.addr]; g != nil && n.old != 0 {
 			k := *n
 			g.alloc = &k
 		}
+		o.enter(id, false)
 	case noteGoAlloc:
 		if g := o.cur[id]; g != nil && g.alloc != nil && g.alloc.old == n.old {
 			o.alloc(id, g.alloc, n)
 			g.alloc = nil
+			o.enter(id, false)
 		}
+	}
+}
+
+// enter says whether a thread's goroutine is in an allocator function in which
+// it waited.
+func (o *golang) enter(id emulate.ThreadID, is bool) {
+	if is {
+		o.inside[id] = true
+	} else if len(o.inside) > 0 {
+		delete(o.inside, id)
 	}
 }
 
@@ -314,6 +330,10 @@ func (o *golang) meet(id emulate.ThreadID, n *note) {
 
 // allocated forgets the channel that was where memory is handed out anew.
 func (o *golang) allocated(e *races.Event) {
+	if o.inside[e.Thread] && e.Flags&races.Internal == 0 { // not any more: this is the next one
+		o.cur[e.Thread].alloc = nil
+		o.enter(e.Thread, false)
+	}
 	c := o.chans[uint64(e.Addr)]
 	if c == nil {
 		return

@@ -33,18 +33,18 @@ const (
 
 	// Of Go programs (golang_order.go); addr is a goroutine's structure, unless
 	// it says otherwise.
-	noteGoNew        // it was made; size is its number, old its function
-	noteGoResume     // the thread goes on with it
-	noteGoEnd        // it has ended
-	noteGoWake       // it goes on, and acquires from the object old
-	noteGoGot        // the thread's goroutine has what it was woken for
-	noteGoTimer      // the timer at addr is run
-	noteGoTimerEnd   // it has run
-	noteGoChan       // the channel at addr, of size places, holds old values
-	noteGoSend       // something is sent through the channel at addr, of size places, to old, which waits
-	noteGoRecv       // …is received from old, which waits
-	noteGoAllocWaits // it waits in the allocator function old, which it asked for size bytes
-	noteGoAlloc      // the thread's goroutine got what is at addr from the allocator function old
+	noteGoNew      // it was made; size is its number, old its function
+	noteGoResume   // the thread goes on with it
+	noteGoEnd      // it has ended
+	noteGoWake     // it goes on, and acquires from the object old
+	noteGoGot      // the thread's goroutine has what it was woken for
+	noteGoTimer    // the timer at addr is run
+	noteGoTimerEnd // it has run
+	noteGoChan     // the channel at addr, of size places, holds old values
+	noteGoSend     // something is sent through the channel at addr, of size places, to old, which waits
+	noteGoRecv     // …is received from old, which waits
+	noteGoLeave    // the thread leaves it; old: in the allocator function old, asked for size bytes
+	noteGoAlloc    // the thread's goroutine got what is at addr from the allocator function old
 )
 
 // A note is what a batch says beside its events, for the checkers. It comes

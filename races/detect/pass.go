@@ -302,6 +302,9 @@ func (p *Pass) feed(e *races.Event) {
 		}
 		return
 	case races.OpAccess:
+		if p.golang != nil && len(p.golang.inside) > 0 && p.golang.inside[e.Thread] {
+			return
+		}
 		if p.Heap != nil {
 			p.Heap.access(e)
 		}
