@@ -49,6 +49,13 @@ func newPhysical(limit uint64) *physical {
 	return &physical{files: make(map[backKey]*backing), pool: framePool{limit: int(limit >> pageShift)}}
 }
 
+// room reports whether n more bytes may be asked for: whether they fit beside what
+// is in use. What was asked for and isn't used yet doesn't count, as with Linux's
+// default way to overcommit.
+func (mem *physical) room(n uint64) bool {
+	return mem.pool.limit == 0 || uint64(mem.pool.used)+n>>pageShift <= uint64(mem.pool.limit)
+}
+
 // newAddressSpace returns an empty address space with one user.
 func newAddressSpace(hooks Hooks, blocks *x86.BlockCache, mem *physical) *AddressSpace {
 	mem.lastSpace++

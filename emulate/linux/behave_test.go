@@ -225,9 +225,23 @@ int main(void) {
 }
 
 func TestMemoryLimitEndsTheGuest(t *testing.T) {
-	_, err := emulated(t, Config{MemoryLimit: 1 << 20}, build(t, "hello.c"))
-	if !errors.Is(err, errMemory) {
-		t.Errorf("error %v, want the memory limit", err)
+	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	defer null.Close()
+	p, err := New(Config{Path: build(t, "hello.c"), MemoryLimit: 1 << 20, Stdin: null, Stdout: null}, new(Plain), []string{"hello"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := p.Run()
+	if m := p.Missed(); err != nil || st.Status() != 128+9 || len(m) != 1 || m[0].What != "memory beyond the limit of 1 MiB" {
+		t.Errorf("%v, error %v, missed %v; want SIGKILL and the memory limit", st, err, m)
+	}
+}
+
+func TestMemoryBeyondTheLimitIsRefused(t *testing.T) {
+	o, err := emulated(t, Config{MemoryLimit: 64 << 20}, build(t, "limit.c"))
+	const want = "at once 1 12\ntouched 1\nagain 1\nmap 1\naddress space 1, of use 0 -1\nbrk 1\n"
+	if err != nil || o.out != want || o.status != 128+9 {
+		t.Errorf("status %d, error %v, output %q; want SIGKILL after %q", o.status, err, o.out, want)
 	}
 }
 

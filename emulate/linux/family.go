@@ -34,6 +34,7 @@ type family struct {
 	missed     []Missed
 	parcels    []parcel
 	sysv       *sysv // nil: never used
+	pidFiles   []*pidFile
 	locks      map[backKey]*fileLocks
 	lockWaits  []*lockWait
 	lockChans  []lockChannel
@@ -188,12 +189,15 @@ func (f *family) leave(q *Process) {
 		}
 	}
 	if q.parent == nil {
+		f.pidEnded(q.PID)
+		f.pokeFds()
 		return
 	}
 	for _, c := range q.parent.children {
 		if c.p == q {
 			c.p = nil
 			if c.host == 0 {
+				f.pidEnded(q.PID)
 				q.parent.childEnded(c, waitStatus(q.status))
 			}
 		}
@@ -290,6 +294,7 @@ func (p *Process) forget(c *child) {
 // hostEnded handles the end of a process of the host.
 func (f *family) hostEnded(e hostEnd) {
 	f.natives--
+	f.pidEnded(e.child.pid)
 	e.parent.childEnded(e.child, e.status)
 	f.pokeFds()
 }

@@ -22,6 +22,7 @@ type file struct {
 	in, out uint64
 	timer   *fdTimer    // a timerfd
 	signals *signalFile // a signalfd
+	pid     *pidFile    // a pidfd
 	watched []watched   // by an epoll instance
 	owner   int         // whom SIGIO would be for (F_SETOWN)
 	locked  bool        // it has, or had, locks of its own (flock, F_OFD_SETLK)
@@ -205,6 +206,8 @@ func (p *Process) closeFD(n int) unix.Errno {
 		if d.file.signals.refs--; d.file.signals.refs == 0 {
 			unix.Close(d.file.signals.host)
 		}
+	} else if d != nil && d.file.pid != nil {
+		p.fam.unrefPid(d.file.pid)
 	}
 	if d := p.fds.get(n); d != nil && d.file.reg {
 		p.dropLocks(d)
@@ -220,6 +223,9 @@ func (f *file) share() {
 	}
 	if f.signals != nil {
 		f.signals.refs++
+	}
+	if f.pid != nil {
+		f.pid.refs++
 	}
 }
 

@@ -195,6 +195,9 @@ func (as *AddressSpace) remap(old, oldN, newN uint64, flags int, fixed uint64) (
 		}
 		return old, 0
 	}
+	if v.prot&unix.PROT_WRITE != 0 && !as.room(newN-oldN) {
+		return 0, unix.ENOMEM
+	}
 	if old+oldN == v.end && old+newN <= taskSize && as.vmas.free(v.end, old+newN) {
 		more := *v
 		more.start, more.end = v.end, old+newN
@@ -223,7 +226,7 @@ func (as *AddressSpace) setBrk(to uint64) uint64 {
 	oldEnd, newEnd := up(as.brk), up(to)
 	switch {
 	case newEnd > oldEnd:
-		if newEnd > as.mmapTop || !as.vmas.free(oldEnd, newEnd+PageSize) {
+		if newEnd > as.mmapTop || !as.room(newEnd-oldEnd) || !as.vmas.free(oldEnd, newEnd+PageSize) {
 			return as.brk
 		}
 		as.place(&vma{start: oldEnd, end: newEnd, prot: unix.PROT_READ | unix.PROT_WRITE, name: "[heap]"})

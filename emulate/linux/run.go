@@ -10,7 +10,7 @@ import (
 )
 
 // Run executes the guest to its end. The error is an *Unsupported, a
-// *Deadlock, what Interrupt was given, or the memory limit; the guest is gone
+// *Deadlock, or what Interrupt was given; the guest is gone
 // in any case, its threads have had their ThreadExit, and p can't be run again.
 //
 // When the guest ends before what it forked, that goes on to its end, too.
@@ -124,8 +124,6 @@ func (p *Process) slice(t *Thread, n int) error {
 			if p.sched.afterCall(p.fam.woke) {
 				return nil
 			}
-		case x86.StopYield:
-			return s.Err
 		default:
 			if err := p.stop(t, s); err != nil {
 				return err
@@ -147,6 +145,12 @@ func (p *Process) stop(t *Thread, s x86.Stop) error {
 		p.fault(t, &s)
 		return nil
 	case x86.StopYield:
+		if s.Err == errMemory {
+			// As Linux's last resort does, when what was promised isn't there.
+			p.fam.refused(fmt.Sprintf("memory beyond the limit of %d MiB", p.AS.pool.limit>>(20-pageShift)), "SIGKILL")
+			p.kill(unix.SIGKILL)
+			return nil
+		}
 		return s.Err
 	case x86.StopBreak:
 		return nil

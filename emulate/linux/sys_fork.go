@@ -15,7 +15,7 @@ func init() {
 	addCalls([]sysRow{
 		{nr: 56, name: "clone", args: "flags, stack, >parenttid, >childtid, tls", fn: sysClone,
 			note: "no CLONE_PTRACE, CLONE_PARENT nor namespaces; CLONE_FILES and CLONE_FS only for threads, else a copy"},
-		{nr: 435, name: "clone3", args: "<args, n", fn: sysClone3, note: "as clone; no CLONE_INTO_CGROUP, CLONE_PIDFD, set_tid"},
+		{nr: 435, name: "clone3", args: "<args, n", fn: sysClone3, note: "as clone; no CLONE_INTO_CGROUP, set_tid"},
 		{nr: 57, name: "fork", fn: func(c *call) int64 { return c.clone(cloneArgs{exit: int(unix.SIGCHLD)}) }},
 		{nr: 58, name: "vfork", fn: func(c *call) int64 {
 			return c.clone(cloneArgs{flags: unix.CLONE_VM | unix.CLONE_VFORK, exit: int(unix.SIGCHLD)})
@@ -30,11 +30,12 @@ type cloneArgs struct {
 	sp            uint64
 	parent, child uint64 // addresses for the number
 	tls           uint64
+	pidfd         uint64 // address for the descriptor (CLONE_PIDFD)
 }
 
 func sysClone(c *call) int64 {
 	return c.clone(cloneArgs{flags: c.args[0] &^ 0xff, exit: int(c.args[0] & 0xff), sp: c.args[1],
-		parent: c.args[2], child: c.args[3], tls: c.args[4]})
+		parent: c.args[2], child: c.args[3], tls: c.args[4], pidfd: c.args[2]})
 }
 
 // struct clone_args: flags, pidfd, child_tid, parent_tid, exit_signal, stack,
@@ -61,7 +62,8 @@ func sysClone3(c *call) int64 {
 			return fail(unix.E2BIG)
 		}
 	}
-	a := cloneArgs{flags: le64(b[0:]), child: le64(b[16:]), parent: le64(b[24:]), exit: int(le64(b[32:])), tls: le64(b[56:])}
+	a := cloneArgs{flags: le64(b[0:]), child: le64(b[16:]), parent: le64(b[24:]), exit: int(le64(b[32:])), tls: le64(b[56:]),
+		pidfd: le64(b[8:])}
 	stack, size := le64(b[40:]), le64(b[48:])
 	if a.flags&0xff != 0 || a.exit < 0 || a.exit > maxSignal || (stack == 0) != (size == 0) ||
 		a.flags&(unix.CLONE_THREAD|unix.CLONE_PARENT) != 0 && a.exit != 0 {
@@ -84,7 +86,8 @@ const tidFlags = unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLON
 	unix.CLONE_UNTRACED | unix.CLONE_DETACHED | unix.CLONE_SYSVSEM | unix.CLONE_IO
 
 // forkFlags are those of a new process.
-const forkFlags = tidFlags | unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_CLEAR_SIGHAND | unix.CLONE_FILES | unix.CLONE_FS
+const forkFlags = tidFlags | unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_CLEAR_SIGHAND | unix.CLONE_FILES | unix.CLONE_FS |
+	unix.CLONE_PIDFD
 
 func (c *call) clone(a cloneArgs) int64 {
 	f := a.flags
@@ -150,6 +153,10 @@ func (c *call) fork(a cloneArgs) int64 {
 		c.err = c.unsupported(whyForbidden)
 		return fail(unix.EPERM)
 	}
+	const both = unix.CLONE_PIDFD | unix.CLONE_PARENT_SETTID
+	if a.flags&unix.CLONE_PIDFD != 0 && (a.flags&unix.CLONE_DETACHED != 0 || a.flags&both == both && a.pidfd == a.parent) {
+		return fail(unix.EINVAL)
+	}
 	q, e := c.p.fork(c.t, a.flags&unix.CLONE_VM != 0)
 	if e != 0 {
 		return fail(e)
@@ -157,6 +164,11 @@ func (c *call) fork(a cloneArgs) int64 {
 	c.p.children[len(c.p.children)-1].exit = a.exit
 	u := q.threads[0]
 	c.dress(u, a)
+	if a.flags&unix.CLONE_PIDFD != 0 {
+		var b [4]byte
+		put32(b[:], uint32(c.openPid(q.PID, false)))
+		c.write(a.pidfd, b[:])
+	}
 	if a.flags&unix.CLONE_CLEAR_SIGHAND != 0 {
 		for i := range q.actions {
 			if q.actions[i].handler != sigIgn {

@@ -52,6 +52,10 @@ func sysMmap(c *call) int64 {
 		return fail(unix.EINVAL)
 	}
 	v := &vma{prot: prot & protMask, shared: kind != unix.MAP_PRIVATE, off: off}
+	if ours := !v.shared || flags&unix.MAP_ANONYMOUS != 0; ours && prot&unix.PROT_WRITE != 0 &&
+		flags&unix.MAP_NORESERVE == 0 && !as.room(n) {
+		return fail(unix.ENOMEM)
+	}
 	var d *descriptor
 	if flags&unix.MAP_ANONYMOUS == 0 {
 		if d = c.fd(4); d == nil {
@@ -200,6 +204,9 @@ func sysMprotect(c *call) int64 {
 	}
 	if n == 0 {
 		return 0
+	}
+	if v := c.p.AS.vmas.find(addr); c.int(2)&unix.PROT_WRITE != 0 && v != nil && v.prot&unix.PROT_WRITE == 0 && !c.p.AS.room(n) {
+		return fail(unix.ENOMEM)
 	}
 	return -int64(c.p.AS.protect(addr, addr+n, c.int(2)))
 }

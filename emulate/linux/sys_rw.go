@@ -133,6 +133,9 @@ func (c *call) input(d *descriptor, iov []Range, off int64) int64 {
 	if d.file.signals != nil {
 		return c.readSignals(d, iov)
 	}
+	if d.file.pid != nil {
+		return fail(unix.EINVAL)
+	}
 	n := total(iov)
 	if d.file.random {
 		buf := c.p.buffer(n)

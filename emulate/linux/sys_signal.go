@@ -20,8 +20,6 @@ func init() {
 			note: "reaches the guest and its descendants; others answer ESRCH"},
 		{nr: 200, name: "tkill", args: "tid, sig", fn: sysTkill, rel: releaseSignal(1, 0)},
 		{nr: 234, name: "tgkill", args: "pid, tid, sig", fn: sysTgkill, rel: releaseSignal(2, 1)},
-		{nr: 424, name: "pidfd_send_signal", args: "fd, sig, <info, flags", refuse: unix.ENOSYS},
-		{nr: 434, name: "pidfd_open", args: "pid, flags", refuse: unix.ENOSYS},
 	})
 }
 

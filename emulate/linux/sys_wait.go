@@ -7,7 +7,7 @@ import (
 func init() {
 	addCalls([]sysRow{
 		{nr: 61, name: "wait4", args: "pid, >status, options, >rusage", fn: sysWait4, note: "rusage is zero"},
-		{nr: 247, name: "waitid", args: "type, id, >info, options, >rusage", fn: sysWaitid, note: "rusage is zero; no P_PIDFD"},
+		{nr: 247, name: "waitid", args: "type, id, >info, options, >rusage", fn: sysWaitid, note: "rusage is zero"},
 		{nr: 110, name: "getppid", fn: sysGetppid},
 		{nr: 111, name: "getpgrp", fn: func(c *call) int64 { return int64(c.p.pgid) }},
 		{nr: 121, name: "getpgid", args: "pid", fn: sysGetpgid},
@@ -110,6 +110,7 @@ func sysWaitid(c *call) int64 {
 	id := c.int(1)
 	options := c.int(3)
 	var match func(k *child) bool
+	nonblock := false // a pidfd's
 	switch c.int(0) {
 	case unix.P_ALL:
 		match = c.childMatch(-1)
@@ -117,12 +118,24 @@ func sysWaitid(c *call) int64 {
 		match = c.childMatch(-id)
 	case unix.P_PID:
 		match = func(k *child) bool { return k.pid == id }
+	case unix.P_PIDFD:
+		d := c.fd(1)
+		if d == nil || d.file.pid == nil {
+			return fail(unix.EBADF)
+		}
+		match = func(k *child) bool { return k.pid == d.file.pid.pid }
+		nonblock = d.file.nonblock
 	default:
 		return fail(unix.EINVAL)
 	}
 	const known = unix.WEXITED | unix.WSTOPPED | unix.WCONTINUED
 	if options&known == 0 || options&^(known|unix.WNOHANG|unix.WNOWAIT) != 0 {
 		return fail(unix.EINVAL)
+	}
+	if nonblock && options&unix.WNOHANG == 0 {
+		if k, any := c.matching(match, options); k == nil && any {
+			return fail(unix.EAGAIN)
+		}
 	}
 	k, st, r := c.waitChild(options, match)
 	if k == nil && r != 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/racesim/racesim/emulate"
 )
 
-// errMemory ends the guest when its memory limit is reached.
+// errMemory says that the memory limit is reached: a process that touches more is
+// killed, a program that doesn't fit isn't started.
 var errMemory = errors.New("linux: the guest's memory limit is reached; raise it with the configuration's MemoryLimit")
 
 // write is the one way in which the kernel personality changes guest memory.
