@@ -227,12 +227,12 @@ int main(void) {
 func TestMemoryLimitEndsTheGuest(t *testing.T) {
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	defer null.Close()
-	p, err := New(Config{Path: build(t, "hello.c"), MemoryLimit: 1 << 20, Stdin: null, Stdout: null}, new(Plain), []string{"hello"}, nil)
+	p, err := New(Config{Path: build(t, "limit.c"), MemoryLimit: 64 << 20, Stdin: null, Stdout: null}, new(Plain), []string{"limit"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	st, err := p.Run()
-	if m := p.Missed(); err != nil || st.Status() != 128+9 || len(m) != 1 || m[0].What != "memory beyond the limit of 1 MiB" {
+	if m := p.Missed(); err != nil || st.Status() != 128+9 || len(m) != 1 || m[0].What != "memory beyond the limit of 64 MiB" {
 		t.Errorf("%v, error %v, missed %v; want SIGKILL and the memory limit", st, err, m)
 	}
 }
