@@ -152,7 +152,13 @@ func (t *Thread) takeImport(line uint64) bool {
 		t.OnImport(t, line, &w.data)
 	}
 	t.importLine(line, &w.data)
+	full := t.q.full()
 	t.q.pop()
+	if full {
+		// The next one may be this instruction's, too, and of a line that the
+		// thread still has a tag of.
+		t.fill()
+	}
 	return true
 }
 

@@ -40,7 +40,7 @@ func configFor(t *testing.T, name string, cfg *record.Config) []string {
 }
 
 func TestRecordedRunsLikeNativeAndReplays(t *testing.T) {
-	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults", "vectors", "../../linux/testdata/traps"} {
+	for _, name := range []string{"plain", "threads", "signals", "pipes", "code", "alias", "faults", "vectors", "clears", "../../linux/testdata/traps"} {
 		for form, flags := range forms {
 			if form == "static-pie" && name != "threads" || form != "dynamic" && name == "faults" {
 				continue
