@@ -7,12 +7,14 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/traces"
 )
 
 // DumpOptions say what of a trace to print.
 type DumpOptions struct {
 	Chunks bool // where the chunks are, instead of the packets
+	Slices bool // what ran when, and what it depends on, instead of the packets
 	Sizes  bool // how many packets of each kind and bytes, instead of the packets
 	Thread int  // only the packets of this thread (0: the process); below 0: all
 	// Only packets with From <= instructions executed <= To; a To of 0 is no
@@ -35,6 +37,8 @@ func Dump(w io.Writer, path string, o DumpOptions) error {
 		dumpSizes(b, r)
 	case o.Chunks:
 		dumpChunks(b, r, o.Thread)
+	case o.Slices:
+		err = dumpSlices(b, r, o.Thread)
 	default:
 		err = dumpPackets(b, r, o)
 	}
@@ -72,6 +76,33 @@ func dumpChunks(w io.Writer, r *traces.Reader, thread int) {
 				c.First, c.Last, c.FirstMin, c.LastMin, c.Checksum)
 		}
 	}
+}
+
+// dumpSlices prints the execution as chunks between context switches.
+func dumpSlices(w io.Writer, r *traces.Reader, thread int) error {
+	s, err := replay.Open(r)
+	if err != nil {
+		return err
+	}
+	chunks, err := s.Chunks()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%8s %8s %5s %10s %10s %14s %14s  %s\n", "chunk", "thread", "unit", "mark", "to", "from", "to", "after")
+	for i, c := range chunks {
+		if thread >= 0 && thread != int(c.Thread) {
+			continue
+		}
+		fmt.Fprintf(w, "%8d %8d %5d %10d %10d %14d %14d  ", i, c.Thread, c.Unit, c.Min, c.End, c.From, c.To)
+		for k, j := range c.After {
+			if k > 0 {
+				fmt.Fprint(w, ",")
+			}
+			fmt.Fprint(w, j)
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
 }
 
 func dumpPackets(w *bufio.Writer, r *traces.Reader, o DumpOptions) error {

@@ -20,6 +20,7 @@ func dumpCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "events", Usage: "the packets; the default"},
 			&cli.BoolFlag{Name: "raw", Usage: "the chunks of the file: place, size, packets, checksum"},
+			&cli.BoolFlag{Name: "chunks", Usage: "the execution as chunks between context switches: thread, processing unit, marks, instructions, and the chunks that it comes after"},
 			&cli.BoolFlag{Name: "sizes", Usage: "packets and bytes of each kind"},
 			&cli.IntFlag{Name: "thread", Value: -1, DefaultText: "all", Usage: "only thread `N`; 0 is the process"},
 			&cli.Uint64Flag{Name: "from", Usage: "only packets after `N` instructions of their thread"},
@@ -31,14 +32,14 @@ func dumpCommand() *cli.Command {
 				return err
 			}
 			forms := 0
-			for _, f := range []string{"events", "raw", "sizes"} {
+			for _, f := range []string{"events", "raw", "chunks", "sizes"} {
 				if c.Bool(f) {
 					forms++
 				}
 			}
 			switch {
 			case forms > 1:
-				return fail(exitUse, "dump: --events, --raw and --sizes exclude one another; give one")
+				return fail(exitUse, "dump: --events, --raw, --chunks and --sizes exclude one another; give one")
 			case c.IsSet("thread") && c.Int("thread") < 0:
 				return fail(exitUse, "dump: --thread %d: want 0 or more", c.Int("thread"))
 			case c.Uint64("to") > 0 && c.Uint64("to") < c.Uint64("from"):
@@ -46,7 +47,7 @@ func dumpCommand() *cli.Command {
 			case isDir(path):
 				return fail(exitUse, "dump: %s has the traces of several processes; name one of its files", path)
 			}
-			err = racesim.Dump(c.App.Writer, path, racesim.DumpOptions{Chunks: c.Bool("raw"), Sizes: c.Bool("sizes"), Thread: c.Int("thread"),
+			err = racesim.Dump(c.App.Writer, path, racesim.DumpOptions{Chunks: c.Bool("raw"), Slices: c.Bool("chunks"), Sizes: c.Bool("sizes"), Thread: c.Int("thread"),
 				From: c.Uint64("from"), To: c.Uint64("to")})
 			if err != nil {
 				return fail(exitUse, "%s", say(c, err))

@@ -36,6 +36,9 @@ type exchange struct {
 	// order of the receiver's stream.
 	took func(t *Thread, data *[hwmodel.LineSize]byte)
 	gone func(id emulate.ThreadID) // if set, is told of each thread's end
+	// now, if set, is asked for lines instead: no thread waits for another, as
+	// they are replayed one at a time.
+	now func(source emulate.ThreadID, line uint64) *[hwmodel.LineSize]byte
 }
 
 // maxOpen is the number of offers beyond which a thread that nobody waits for
@@ -125,7 +128,7 @@ func (f *offer) before(since, line uint64) bool {
 // passed makes the offers of a thread that is at an event.
 func (x *exchange) passed(t *Thread, min uint64) {
 	o := x.of[t.id]
-	if o.next == len(o.list) || o.list[o.next].since > min {
+	if o == nil || o.next == len(o.list) || o.list[o.next].since > min {
 		return
 	}
 	x.mu.Lock()
@@ -228,6 +231,8 @@ func (t *Thread) arrived(w *waiting) bool {
 	var d *[hwmodel.LineSize]byte
 	if w.source == t.id {
 		d = t.mem.Line(w.line)
+	} else if t.peers.now != nil {
+		d = t.peers.now(w.source, w.line)
 	} else if t.peers.of[w.source] != nil {
 		d = t.peers.fetch(w.source, w.min, w.line)
 	}
