@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/racesim/racesim/emulate/replay"
+	"github.com/racesim/racesim/traces"
 )
 
 // Decouple makes of a trace whose threads depend on one another (log mode ccp)
@@ -41,24 +42,35 @@ func same(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// OpenAlone opens a trace for all that replays its threads one by one. If they
-// depend on one another, it decouples it first, into a file in the folder for
-// temporary files that Close removes; Decoupled says so.
+// OpenAlone opens a trace for all that replays its threads one by one, and
+// observes them line by line. If they depend on one another, it decouples it
+// first, and if what they read isn't logged as lines, it translates it, into a
+// file in the folder for temporary files that Close removes; Decoupled says so.
 func OpenAlone(ctx context.Context, path string) (*Trace, error) {
 	t, err := Open(path)
-	if err != nil || !t.s.Dependent() {
+	if err != nil || !t.s.Dependent() && t.s.Native() {
 		return t, err
 	}
 	defer t.Close()
+	h := t.r.Header()
+	doing, done := "decoupling its threads", "the trace was recorded in log mode "+h.LogMode+": its threads were decoupled first"
+	if !t.s.Native() {
+		doing, done = "translating its log of reads to lines", "the trace has a log of reads of the kind "+h.ReadLog+": it was translated to lines first"
+	}
 	dir, err := os.MkdirTemp("", "racesim-decoupled-")
 	if err != nil {
-		return nil, fmt.Errorf("%s: decoupling its threads: %w", path, err)
+		return nil, fmt.Errorf("%s: %s: %w", path, doing, err)
 	}
 	file := filepath.Join(dir, "alone.ttd")
-	if _, err = t.s.Decouple(ctx, file, 0); err == nil {
+	if t.s.Native() {
+		_, err = t.s.Decouple(ctx, file, 0)
+	} else {
+		file, err = t.translate(file)
+	}
+	if err == nil {
 		var alone *Trace
 		if alone, err = Open(file); err == nil {
-			alone.from, alone.temp, alone.mode = t.r.Path(), dir, t.r.Header().LogMode
+			alone.from, alone.temp, alone.done = t.r.Path(), dir, done
 			return alone, nil
 		}
 	}
@@ -67,16 +79,30 @@ func OpenAlone(ctx context.Context, path string) (*Trace, error) {
 	if errors.As(err, &d) {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%s: decoupling its threads: %w", path, err)
+	return nil, fmt.Errorf("%s: %s: %w", path, doing, err)
 }
 
-// Decoupled says that OpenAlone had to decouple the trace, "" if it hadn't.
-func (t *Trace) Decoupled() string {
-	if t.from == "" {
-		return ""
+// translate writes the trace once more to a file, with a log of lines, and
+// returns the file's name: if the trace was cut off, so is it.
+func (t *Trace) translate(file string) (string, error) {
+	w, err := traces.Create(file, t.s.TranslatedHeader())
+	if err != nil {
+		return file, err
 	}
-	return fmt.Sprintf("the trace was recorded in log mode %s: its threads were decoupled first", t.mode)
+	err = t.s.Translate(w)
+	end := w.Close
+	if t.r.Incomplete() != "" {
+		end, file = w.Abort, file+traces.IncompleteSuffix
+	}
+	if e := end(); err == nil {
+		err = e
+	}
+	return file, err
 }
+
+// Decoupled says that OpenAlone had to make another trace of this one, "" if it
+// hadn't.
+func (t *Trace) Decoupled() string { return t.done }
 
 // path returns the name of the trace as it was given.
 func (t *Trace) path() string {

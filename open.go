@@ -18,9 +18,9 @@ type Trace struct {
 	r *traces.Reader
 	s *replay.Session
 
-	// Of a trace that OpenAlone decoupled: the file that it is of, the folder
-	// that is to go, and how it had been recorded.
-	from, temp, mode string
+	// Of a trace that OpenAlone made another one of: the file that it is of, the
+	// folder that is to go, and what was done.
+	from, temp, done string
 
 	files files // embedded
 }
@@ -91,7 +91,7 @@ func (t *Trace) Verify(workers int) (string, error) {
 		plural(v.Instructions, "instruction"), plural(uint64(v.Threads), "thread"), plural(uint64(v.Segments), "segment"))
 	fmt.Fprintf(&b, "compared %s, %s, %s, %s; applied %s\n",
 		plural(v.Syscalls, "system call"), plural(v.Orders, "ordered instruction"), plural(v.Hashes, "register comparison"),
-		plural(v.KeyFrames, "key frame"), plural(v.Imports, "import"))
+		plural(v.KeyFrames, "key frame"), flowedIn(v))
 	if s := t.Incomplete(); s != "" {
 		fmt.Fprintf(&b, "the trace is incomplete: %s\n", s)
 	}
@@ -99,6 +99,17 @@ func (t *Trace) Verify(workers int) (string, error) {
 		fmt.Fprintf(&b, "%s went on after what is in the trace\n", plural(uint64(v.CutOff), "thread"))
 	}
 	return b.String(), nil
+}
+
+// flowedIn says what a replay was given to read.
+func flowedIn(v replay.Verified) string {
+	switch {
+	case v.Pages > 0:
+		return plural(v.Pages, "page")
+	case v.Reads > 0:
+		return plural(v.Reads, "value")
+	}
+	return plural(v.Imports, "import")
 }
 
 func plural(n uint64, what string) string {

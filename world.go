@@ -250,18 +250,24 @@ func (w *elsewhere) line(line uint64) (*[64]byte, uint64) {
 	}
 	// What several threads know must agree: some of it may be stale.
 	var got *[64]byte
-	known := uint64(0)
+	known, stale := uint64(0), uint64(0)
 	for _, u := range w.crowd.threads {
-		d := u.Memory().Line(line)
+		d, k := u.Memory().KnownLine(line)
 		switch {
 		case d == nil:
 		case got == nil:
 			copy := *d
-			got, known = &copy, ^uint64(0)
+			got, known = &copy, k
 		default:
 			for i := range d {
-				if d[i] != got[i] {
-					known &^= 1 << i
+				switch bit := uint64(1) << i; {
+				case k&bit == 0:
+				case known&bit == 0 && stale&bit == 0:
+					got[i] = d[i]
+					known |= bit
+				case d[i] != got[i]:
+					known &^= bit
+					stale |= bit
 				}
 			}
 		}

@@ -72,3 +72,8 @@ func (w *Window) Allow(line uint64, p unsafe.Pointer, write bool) {
 		e.W = line
 	}
 }
+
+// AllowWrites installs line for writing alone.
+func (w *Window) AllowWrites(line uint64, p unsafe.Pointer) {
+	w[line%WindowSize] = Entry{NoTag, line, p}
+}

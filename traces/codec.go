@@ -32,6 +32,9 @@ func (c *coder) appendPacket(b []byte, stream uint32, p *Packet) ([]byte, error)
 		}
 		return c.appendImport(b, p.Delta, p.Line, p.Data), nil
 	}
+	if n := bits.OnesCount64(p.Mask); p.Kind == Part && n != len(p.Bytes) {
+		return b, fmt.Errorf("%d bytes, its mask has %d", len(p.Bytes), n)
+	}
 	b = append(b, byte(p.Kind))
 	if counts(stream) {
 		b = binary.AppendUvarint(b, p.Delta)
@@ -296,6 +299,22 @@ func (d *decoder) next(p *Packet) error {
 			return fmt.Errorf("%s packet: %w", info.Name, err)
 		}
 	}
+	if k == Part {
+		return d.spread(p)
+	}
+	return nil
+}
+
+// spread puts the bytes of a Part where they belong in its line.
+func (d *decoder) spread(p *Packet) error {
+	if n := bits.OnesCount64(p.Mask); n != len(p.Bytes) {
+		return fmt.Errorf("part packet: %d bytes, its mask has %d", len(p.Bytes), n)
+	}
+	d.buf = zeroLine
+	for m, i := p.Mask, 0; m != 0; m, i = m&(m-1), i+1 {
+		d.buf[bits.TrailingZeros64(m)] = p.Bytes[i]
+	}
+	p.Data = &d.buf
 	return nil
 }
 

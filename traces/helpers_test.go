@@ -3,6 +3,7 @@ package traces
 import (
 	"bytes"
 	"io"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -92,6 +93,14 @@ func fill(t *rapid.T, p *Packet) {
 		default:
 			t.Fatalf("field %s of type %T", f.Name, v)
 		}
+	}
+	partOf(p)
+}
+
+// partOf makes a Part hold as many bytes as its mask says.
+func partOf(p *Packet) {
+	if p.Kind == Part {
+		p.Bytes = bytes.Repeat([]byte{7}, bits.OnesCount64(p.Mask))
 	}
 }
 

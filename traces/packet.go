@@ -20,9 +20,9 @@ type Packet struct {
 	Unit   uint32 // processing unit
 	In     bool
 
-	State []byte // register state, opaque here
-	Line  uint64 // virtual address >> 6
-	Data  *[LineSize]byte
+	State []byte          // register state, opaque here
+	Line  uint64          // virtual address >> 6
+	Data  *[LineSize]byte // of a Part from a Cursor: Bytes in their places, else 0
 
 	Skip uint64 // reads before this one that were predicted
 	Mask uint64 // bytes of a line, or lines of a page

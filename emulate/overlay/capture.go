@@ -56,7 +56,7 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 	if g.End == EndLoop {
 		c.Blocks.Break(g.PC)
 	}
-	u.Want = ^replay.Kinds(traces.Import, traces.Order)
+	u.Want = ^replay.Kinds(traces.Import, traces.Part, traces.Order)
 	err := w.run(g)
 	s.Stop, s.Exit = u.Count(), c.State()
 	s.Complete = err == nil && w.ended && !w.full
@@ -128,11 +128,11 @@ func (w *capture) run(g Goal) error {
 				target = min(target, at)
 				return false
 			}
-			if p.Kind != traces.Import && p.Kind != traces.Order {
+			if p.Kind != traces.Import && p.Kind != traces.Part && p.Kind != traces.Order {
 				other = true
 				return false
 			}
-			if noted != now && p.Kind == traces.Import {
+			if noted != now && p.Kind != traces.Order {
 				if in, keep := w.input(p); keep {
 					w.sec.Inputs = append(w.sec.Inputs, in)
 				}
@@ -160,7 +160,7 @@ func (w *capture) step() error {
 	var in Input
 	keep := false
 	w.t.LookAhead(func(p *traces.Packet) bool {
-		if p.Kind == traces.Import || p.Kind == traces.Order {
+		if p.Kind == traces.Import || p.Kind == traces.Part || p.Kind == traces.Order {
 			return true
 		}
 		in, keep = w.input(p)
@@ -198,20 +198,25 @@ func (w *capture) step() error {
 func (w *capture) input(p *traces.Packet) (in Input, keep bool) {
 	in = Input{At: w.t.Count(), PC: w.t.CPU().RIP}
 	switch p.Kind {
-	case traces.Import:
+	case traces.Import, traces.Part:
 		in.Kind, in.Line, in.Data = InImport, p.Line, *p.Data
-		in.Foreign = ^uint64(0)
-		if old := w.t.Memory().Line(p.Line); old != nil {
-			in.Foreign = 0
+		in.Given = ^uint64(0)
+		if p.Kind == traces.Part {
+			in.Given = p.Mask
+		}
+		in.Foreign = in.Given
+		if old, known := w.t.Memory().KnownLine(p.Line); old != nil {
 			for i := range old {
-				if old[i] != p.Data[i] {
-					in.Foreign |= 1 << i
+				if old[i] == p.Data[i] {
+					in.Foreign &^= known & (1 << i)
 				}
 			}
 		}
 		// What a system call wrote is foreign, even if it is what was there.
-		in.Foreign |= w.kernel[p.Line]
-		delete(w.kernel, p.Line)
+		if k := w.kernel[p.Line]; k != 0 {
+			in.Foreign |= k & in.Given
+			w.kernel[p.Line] = k &^ in.Given
+		}
 		return in, in.Foreign != 0
 	case traces.SyscallEnter:
 		in.Kind, in.NR, in.Args, in.NoExit = InSyscall, p.Nr, p.Args, true
@@ -289,8 +294,8 @@ func (w *capture) add(a Access) {
 func ReadUint(m *replay.Memory, addr uint64, size int) (uint64, bool) {
 	var v uint64
 	for i := uint64(0); i < uint64(size); i++ {
-		d := m.Line((addr + i) >> 6)
-		if d == nil {
+		d, known := m.KnownLine((addr + i) >> 6)
+		if known>>((addr+i)&63)&1 == 0 {
 			return 0, false
 		}
 		v |= uint64(d[(addr+i)&63]) << (8 * i)

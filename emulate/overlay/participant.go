@@ -262,10 +262,10 @@ func (p *participant) resolve(addr, missing uint64, update bool) {
 	n := addr >> 6
 	for i := p.next; i < len(p.sec.Inputs) && missing != 0; i++ {
 		in := &p.sec.Inputs[i]
-		if in.Kind == InImport && in.Line == n {
-			p.learn(n, &in.Data, missing)
+		if in.Kind == InImport && in.Line == n && in.Given&missing != 0 {
+			p.learn(n, &in.Data, in.Given&missing)
 			p.assumed++
-			return
+			missing &^= in.Given
 		}
 	}
 	for _, q := range p.run.parts {
@@ -278,10 +278,10 @@ func (p *participant) resolve(addr, missing uint64, update bool) {
 			missing &^= known
 		}
 		for i := 0; i < len(q.sec.Inputs) && missing != 0; i++ {
-			if in := &q.sec.Inputs[i]; in.Kind == InImport && in.Line == n {
-				p.learn(n, &in.Data, missing)
+			if in := &q.sec.Inputs[i]; in.Kind == InImport && in.Line == n && in.Given&missing != 0 {
+				p.learn(n, &in.Data, in.Given&missing)
 				p.assumed++
-				missing = 0
+				missing &^= in.Given
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (p *Past) Capture(from *replay.Snapshot, end emulate.Count, rank func(emula
 		}
 	}
 	u.Observe(nil, true, w)
-	u.Want = ^replay.Kinds(traces.Import, traces.Order)
+	u.Want = ^replay.Kinds(traces.Import, traces.Part, traces.Order)
 	var err error
 	if end > s.Start {
 		err = w.run(Goal{End: EndCount, Count: end})
@@ -162,8 +162,8 @@ func (p *Past) Settle(secs []*Section) {
 				l = new(pastLine)
 				p.lines[n] = l
 			}
-			merge(&l.data, &in.Data, ^l.mask)
-			l.mask = ^uint64(0)
+			merge(&l.data, &in.Data, in.Given&^l.mask)
+			l.mask |= in.Given
 		}
 	}
 }

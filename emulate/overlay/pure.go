@@ -194,7 +194,7 @@ func (p *participant) sameAgain(nr uint64, args [6]uint64) bool {
 // wrote: it flowed in when it was read first.
 func (p *participant) writtenBy(at int, addr uint64) (byte, bool) {
 	for i := at + 1; i < len(p.sec.Inputs); i++ {
-		if in := &p.sec.Inputs[i]; in.Kind == InImport && in.Line == addr>>6 {
+		if in := &p.sec.Inputs[i]; in.Kind == InImport && in.Line == addr>>6 && in.Given>>(addr&63)&1 != 0 {
 			return in.Data[addr&63], true
 		}
 	}

@@ -344,7 +344,7 @@ func (p *participant) returnTo() (pc uint64, ok bool) {
 	// Not read so far: it flows in later.
 	for i := range p.sec.Inputs {
 		in := &p.sec.Inputs[i]
-		if o := p.sec.SP & 63; in.Kind == InImport && in.Line == p.sec.SP>>6 && o <= 56 {
+		if o := p.sec.SP & 63; in.Kind == InImport && in.Line == p.sec.SP>>6 && o <= 56 && in.Given>>o&0xff == 0xff {
 			return binary.LittleEndian.Uint64(in.Data[o:]), true
 		}
 	}

@@ -41,6 +41,8 @@ type Input struct {
 	// InImport
 	Line uint64
 	Data [64]byte
+	// Given has a bit for every byte of Data that means something.
+	Given uint64
 	// Foreign has a bit for every byte that the thread didn't know before, or
 	// that somebody else changed since.
 	Foreign uint64

@@ -52,6 +52,9 @@ type Config struct {
 
 	// LogMode is LogIndependent (also "") or LogCCP.
 	LogMode string
+	// ReadLog says how what threads read is logged, as hwmodel.ParseReadLog
+	// reads it; "" is "cache".
+	ReadLog string
 
 	// Seed determines schedule and guest randomness. Schedule is "random"
 	// (also ""), "rr" or "pct". Slice is the mean length of a slice in
@@ -89,6 +92,7 @@ type Config struct {
 	// has fewer.
 	KeyFrameEvery, HashEvery int64
 
+	reads     hwmodel.ReadLog
 	perImport uint64 // instructions to the next key frame for each line that flowed in since the last
 }
 
@@ -137,6 +141,16 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if !slices.Contains(LogModes, c.LogMode) {
 		return linux.Config{}, fmt.Errorf("record: log mode %q, expected one of %s", c.LogMode, strings.Join(LogModes, ", "))
+	}
+	if c.ReadLog == "" {
+		c.ReadLog = hwmodel.ReadLog{Kind: hwmodel.ReadsCache}.String()
+	}
+	var err error
+	if c.reads, err = hwmodel.ParseReadLog(c.ReadLog); err != nil {
+		return linux.Config{}, fmt.Errorf("record: %w", err)
+	}
+	if c.LogMode != LogIndependent && c.reads.Kind != hwmodel.ReadsCache {
+		return linux.Config{}, fmt.Errorf("record: log mode %s with read log %s: only lines can be had from other threads, choose read log cache", c.LogMode, c.ReadLog)
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

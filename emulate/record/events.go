@@ -24,6 +24,8 @@ type thread struct {
 	exited        bool
 	split         bool // inside a read-modify-write instruction
 	call          entry
+
+	reads *values // of a log of values
 }
 
 // An entry is the state at the entry of a system call.
@@ -75,6 +77,9 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	if r.holders != nil {
 		t.held = r.m.NewKnowledge()
 	}
+	if r.cfg.reads.Values() {
+		t.reads = &values{r: r, t: t, pred: r.cfg.reads.Predictor()}
+	}
 	lt.Rec = t
 	r.threads++
 	r.event(t, &traces.Packet{Kind: traces.Start, Thread: t.stream, Parent: uint32(parent), State: r.state(lt.CPU)})
@@ -97,9 +102,15 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 		r.last[unit] = t
 	}
 	lt.CPU.Win = r.win
+	if t.reads != nil {
+		lt.CPU.Watch = t.reads
+	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
 	if n := lt.CPU.Count; r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport) && !t.inCall && !t.split {
 		t.know.Forget()
+		if t.reads != nil {
+			t.reads.reset()
+		}
 		r.win.Clear()
 		for u := range r.last {
 			if r.last[u] == t && u != unit {
@@ -186,6 +197,9 @@ func (r *recorder) Context(lt *linux.Thread) {
 // Fault implements linux.Hooks.
 func (r *recorder) Fault(lt *linux.Thread, s *x86.Stop) {
 	t := lt.Rec.(*thread)
+	if t.reads != nil {
+		t.reads.skipped = 0 // the handler's first instruction has the same count
+	}
 	r.put(t.stream, lt.CPU.Count, &traces.Packet{Kind: traces.Fault, Vector: s.Vector, Addr: s.Addr, Code: int32(s.Code)})
 }
 
@@ -194,22 +208,30 @@ func (r *recorder) Orderable(c *x86.CPU, addr uint64, size int) {
 	if r.p.PreemptAtomic(r.cur.t) {
 		x86.Raise(&x86.Stop{Kind: x86.StopYield})
 	}
-	r.min++
-	t := r.cur
-	t.min, t.minAt = r.min, c.InstrCount()
-	if err := r.w.PutOrder(t.stream, t.minAt, r.min); err != nil {
-		r.failed(err)
-		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
-	}
+	r.order(c.InstrCount())
 	if op := (atomicOperand{addr, size}); size > 0 && op != r.lastAtomic {
 		r.lastAtomic = op
 		r.atomics[op] = struct{}{}
 	}
 }
 
+// order gives the running thread's next instruction a number.
+func (r *recorder) order(count uint64) {
+	r.min++
+	t := r.cur
+	t.min, t.minAt = r.min, count
+	if err := r.w.PutOrder(t.stream, count, r.min); err != nil {
+		r.failed(err)
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
+	}
+}
+
 // Nondet serves x86.Env.
 func (r *recorder) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
 	r.p.Nondet(r.cur.t, what, dst)
+	if what == x86.RDTSC || what == x86.RDTSCP { // clocks of different threads can be compared
+		r.order(c.InstrCount())
+	}
 	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Nondet, What: uint8(what), Regs: x86.NondetRegs(c, what, dst)})
 }
 

@@ -62,7 +62,18 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	t := r.cur
 	may := r.m.Access(r.unit, l, line, write)
-	if !t.know.Known(line, l) {
+	if t.reads != nil {
+		if l.Touch(t.stream, line, write) {
+			r.share(line, l)
+		}
+		if write && may && !e.frame.Code && !r.cfg.reads.SeesStores() {
+			r.win.AllowWrites(line, p)
+		}
+		return p
+	}
+	if r.cfg.reads.Kind == hwmodel.ReadsPage {
+		r.acquire(e, line, write)
+	} else if !t.know.Known(line, l) {
 		if r.holders == nil || !r.fetch(c, line, l, write) {
 			if err := r.w.PutImport(t.stream, c.InstrCount(), line, (*[hwmodel.LineSize]byte)(p)); err != nil {
 				r.failed(err)
@@ -137,6 +148,7 @@ func (r *recorder) kernelRead(t *linux.Thread, reads []linux.Range) {
 
 // FrameChange implements linux.Hooks.
 func (r *recorder) FrameChange(page uint64, old *linux.Frame) {
+	delete(r.tenants, old)
 	r.m.DropPage(page)
 	r.places[page%places] = place{}
 }

@@ -70,6 +70,7 @@ type recorder struct {
 	code       map[uint64][]byte // pages of code as in the trace
 	modules    []linux.Module
 	stateBuf   []byte
+	pageBuf    []byte
 	ended      bool // nothing can be put in the trace any more
 
 	threads, keyFrames int
@@ -86,8 +87,10 @@ type recording struct {
 
 	min    uint64 // the last orderable event
 	shared hwmodel.LineSet
-	err    error // the first failure to write
-	once   sync.Once
+	// tenants are the threads that hold pages, of a log of pages.
+	tenants map[*linux.Frame]*tenants
+	err     error // the first failure to write
+	once    sync.Once
 
 	processes           int
 	total               Result // of processes that have ended, but the first
@@ -150,6 +153,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores), embeds: embeds, known: map[moduleFile]bool{},
+		tenants:  map[*linux.Frame]*tenants{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
 	r := g.newRecorder(w)
 	p, err := linux.New(lc, r, cfg.Argv, cfg.Env)
@@ -253,7 +257,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 		dir, _ = os.Getwd()
 	}
 	return traces.Header{
-		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: "cache", MemoryModel: "fence", LogMode: cfg.LogMode,
+		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: "fence", LogMode: cfg.LogMode,
 		Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,

@@ -35,13 +35,22 @@ func (t *Thread) writable(num uint64) *page {
 
 // Line serves x86.Memory from what the stream brought in.
 func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
-	pg := t.mem.find(line / linesPerPage)
 	if t.fault != nil && t.fault.line == line && t.fault.write == write {
 		s := t.fault.stop
 		x86.Raise(&s)
 	}
+	if t.reads != nil {
+		if write {
+			t.invalidate(line / linesPerPage)
+		}
+		if t.onLine != nil {
+			t.onLine(line)
+		}
+		return unsafe.Pointer(&t.reads.line)
+	}
+	pg := t.mem.find(line / linesPerPage)
 	tag := !t.all && (t.observed == nil || !t.observed.Has(line)) && !t.watched.has(line) && (t.fault == nil || t.fault.line != line)
-	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.q.len() == 0 {
+	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.q.len() == 0 || t.q.pages != 0 {
 		took := t.takeImport(line)
 		if t.err != nil { // another thread's, that it depends on
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errDiverged})
@@ -53,6 +62,9 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		// The same line may flow in again soon: it is shown elsewhere, too, and
 		// written there.
 		tag = tag && !t.q.waits(line)
+	}
+	if t.onLine != nil {
+		t.onLine(line)
 	}
 	own := pg.gen == t.mem.gen
 	if write {
@@ -156,6 +168,9 @@ func (t *Thread) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
 		t.raise(t.nextPacket(), "a %v instruction", what)
 	}
 	t.nondet = nil
+	if t.orderAt == c.InstrCount() {
+		t.orderOK = true // it reads the clock: its order came as a packet
+	}
 	if !x86.SetNondetRegs(c, what, dst, p.regs) {
 		t.raise("its results", "%d registers", len(p.regs))
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -20,8 +21,10 @@ const (
 // gen may change it.
 type page struct {
 	data  [PageSize]byte
-	known uint64 // bit i: line i has been imported
+	known uint64 // bit i: something of line i has flowed in
 	gen   uint64
+	// parts says which bytes of each known line are; nil: all of them.
+	parts *[linesPerPage]uint64
 }
 
 // The page table is a radix tree over the 36-bit page number, six levels of 64.
@@ -133,6 +136,10 @@ func (m *Memory) own(num uint64) *page {
 	case p.gen != m.gen:
 		c := *p
 		c.gen = m.gen
+		if p.parts != nil {
+			parts := *p.parts
+			c.parts = &parts
+		}
 		p = &c
 		m.copied++
 	}
@@ -153,10 +160,58 @@ func (m *Memory) ownNode(n *node) *node {
 	return n
 }
 
-// Line returns the bytes of a line for reading, nil if they aren't known.
+// KnownLine returns the bytes of a line for reading and which of them are known,
+// a bit each.
+func (m *Memory) KnownLine(line uint64) (data *[hwmodel.LineSize]byte, known uint64) {
+	p := m.find(line / linesPerPage)
+	if p == nil {
+		return nil, 0
+	}
+	if known = p.bytes(line); known == 0 {
+		return nil, 0
+	}
+	return p.line(line), known
+}
+
+// bytes returns which bytes of a line are known.
+func (p *page) bytes(line uint64) uint64 {
+	switch i := line & lineInPage; {
+	case p.known>>i&1 == 0:
+		return 0
+	case p.parts == nil:
+		return ^uint64(0)
+	default:
+		return p.parts[i]
+	}
+}
+
+// learn makes all bytes of a line known.
+func (p *page) learn(line uint64) {
+	p.known |= 1 << (line & lineInPage)
+	if p.parts != nil {
+		p.parts[line&lineInPage] = ^uint64(0)
+	}
+}
+
+// learnPart makes some bytes of a line known.
+func (p *page) learnPart(line, mask uint64) {
+	i := line & lineInPage
+	if p.parts == nil {
+		p.parts = new([linesPerPage]uint64)
+		for k := range p.parts {
+			if p.known>>k&1 != 0 {
+				p.parts[k] = ^uint64(0)
+			}
+		}
+	}
+	p.parts[i] |= mask
+	p.known |= 1 << i
+}
+
+// Line returns the bytes of a line for reading, nil if none of them are known.
 func (m *Memory) Line(line uint64) *[hwmodel.LineSize]byte {
 	p := m.find(line / linesPerPage)
-	if p == nil || p.known>>(line&lineInPage)&1 == 0 {
+	if p == nil || p.bytes(line) == 0 {
 		return nil
 	}
 	return p.line(line)
@@ -168,7 +223,7 @@ func (m *Memory) WriteLine(line uint64) *[hwmodel.LineSize]byte {
 	if p == nil || p.gen != m.gen {
 		p = m.own(line / linesPerPage)
 	}
-	p.known |= 1 << (line & lineInPage)
+	p.learn(line)
 	return p.line(line)
 }
 
@@ -181,11 +236,12 @@ func (p *page) line(line uint64) *[hwmodel.LineSize]byte {
 func (m *Memory) Read(addr uint64, b []byte) int {
 	n := 0
 	for n < len(b) {
-		l := m.Line(addr >> hwmodel.LineShift)
-		if l == nil {
+		l, known := m.KnownLine(addr >> hwmodel.LineShift)
+		k := bits.TrailingZeros64(^(known >> (addr % hwmodel.LineSize)))
+		if k == 0 {
 			break
 		}
-		k := copy(b[n:], l[addr%hwmodel.LineSize:])
+		k = copy(b[n:], l[addr%hwmodel.LineSize:][:min(k, hwmodel.LineSize-int(addr%hwmodel.LineSize))])
 		n += k
 		addr += uint64(k)
 	}

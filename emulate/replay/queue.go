@@ -8,7 +8,7 @@ import (
 	"github.com/racesim/racesim/traces"
 )
 
-// Imports and orders, by far the most packets, don't interrupt the execution:
+// Imports, orders and reads, by far the most packets, don't interrupt the execution:
 // they wait in a queue until the instruction that they belong to asks for
 // them, because its line has no tag or because it is orderable. One that isn't
 // asked for at its count is a divergence.
@@ -16,16 +16,30 @@ import (
 // queueSize is the number of packets that may wait, a power of two.
 const queueSize = 256
 
-// A waiting is an import or, with line noLine, an order.
+// A waiting is an import or a part of one, an order (with line noLine), a read
+// (readLine) or a page (pageLine).
 type waiting struct {
 	count  uint64
 	line   uint64
-	min    uint64           // of an order; of a fetch, the source's event
+	min    uint64           // of an order; of a fetch, the source's event; value of a read; number of a page
 	source emulate.ThreadID // of a fetch whose bytes aren't there yet, else 0
+	skip   uint64           // of a read; of a page from another thread, its event there
+	of     uint32           // that thread; 0: mask are the lines that stay, own those of zeros, rest the others
+	rest   []byte
+	part   bool // an import of the bytes in mask alone; those in own are about to be written
+	mask   uint64
+	own    uint64
 	data   [hwmodel.LineSize]byte
 }
 
-const noLine = ^uint64(0)
+// What isn't a line.
+const (
+	noLine   = ^uint64(0)
+	readLine = noLine - 1
+	pageLine = noLine - 2
+)
+
+func (w *waiting) isImport() bool { return w.line < pageLine }
 
 // lineCounts is the length of queue.lines, a power of two, many times queueSize.
 const lineCounts = 4096
@@ -36,6 +50,7 @@ type queue struct {
 	ring       [queueSize]waiting
 	// lines counts the waiting imports by the low bits of their lines.
 	lines [lineCounts]uint16
+	pages int // waiting pages
 }
 
 func (q *queue) len() uint       { return q.tail - q.head }
@@ -45,34 +60,52 @@ func (q *queue) last() *waiting  { return &q.ring[(q.tail-1)%queueSize] }
 
 func (q *queue) push(p *traces.Packet) {
 	w := &q.ring[q.tail%queueSize]
-	w.count, w.source = p.Count, 0
+	w.count, w.source, w.part = p.Count, 0, false
 	switch p.Kind {
-	case traces.Import:
-		w.line, w.data = p.Line, *p.Data
+	case traces.Import, traces.Part:
+		w.take(p)
 		q.lines[p.Line%lineCounts]++
 	case traces.Fetch, traces.FetchOwn:
 		w.line, w.source, w.min = p.Line, emulate.ThreadID(p.Thread), p.Since
 		q.lines[p.Line%lineCounts]++
+	case traces.Read:
+		w.line, w.min, w.skip = readLine, p.Value, p.Skip
+	case traces.Page:
+		w.line, w.min, w.of, w.mask, w.own, w.rest = pageLine, p.N, 0, p.Mask, p.Own, p.Bytes
+		q.pages++
+	case traces.PageFrom:
+		w.line, w.min, w.of, w.skip = pageLine, p.N, p.Thread, p.Value
+		q.pages++
 	default:
 		w.line, w.min = noLine, p.Min
 	}
 	q.tail++
 }
 
+// take makes w the import or part p.
+func (w *waiting) take(p *traces.Packet) {
+	w.line, w.data, w.part = p.Line, *p.Data, p.Kind == traces.Part
+	if w.part {
+		w.mask, w.own = p.Mask, p.Own
+	}
+}
+
 func (q *queue) pop() {
-	if w := q.front(); w.line != noLine {
+	if w := q.front(); w.isImport() {
 		q.lines[w.line%lineCounts]--
+	} else if w.line == pageLine {
+		q.pages--
 	}
 	q.head++
 }
 
 // waits says whether an import of line waits.
 func (q *queue) waits(line uint64) bool {
-	if q.lines[line%lineCounts] == 0 {
+	if q.lines[line%lineCounts] == 0 && q.pages == 0 {
 		return false
 	}
 	for i := q.head; i != q.tail; i++ {
-		if q.ring[i%queueSize].line == line {
+		if w := &q.ring[i%queueSize]; w.line == line || w.line == pageLine && w.min == line/linesPerPage {
 			return true
 		}
 	}
@@ -81,26 +114,32 @@ func (q *queue) waits(line uint64) bool {
 
 // clear makes q empty.
 func (q *queue) clear() {
-	q.head, q.tail = 0, 0
+	q.head, q.tail, q.pages = 0, 0, 0
 	clear(q.lines[:])
 }
 
 // copyTo makes d equal to q.
 func (q *queue) copyTo(d *queue) {
-	d.head, d.tail, d.lines = q.head, q.tail, q.lines
+	d.head, d.tail, d.lines, d.pages = q.head, q.tail, q.lines, q.pages
 	for i := q.head; i != q.tail; i++ {
 		d.ring[i%queueSize] = q.ring[i%queueSize]
 	}
 }
 
 func (w *waiting) String() string {
-	if w.line == noLine {
+	switch w.line {
+	case noLine:
 		return fmt.Sprintf("orderable event %d at instruction %d", w.min, w.count)
+	case pageLine:
+		return fmt.Sprintf("a first access to page %v at instruction %d", emulate.Addr(w.min<<PageShift), w.count)
+	case readLine:
+		return fmt.Sprintf("a read at instruction %d", w.count)
 	}
 	return fmt.Sprintf("a first access to line %v at instruction %d", emulate.Addr(w.line<<hwmodel.LineShift), w.count)
 }
 
-var queued = Kinds(traces.Import, traces.Order, traces.Fetch, traces.FetchOwn)
+// queued are the kinds of packets that wait in the queue.
+var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn)
 
 // queues says whether packets of the kind wait in the queue.
 func (t *Thread) queues(k traces.Kind) bool {
@@ -117,8 +156,13 @@ func (t *Thread) fill() *traces.Packet {
 			return p
 		}
 		t.q.push(p)
-		if p.Kind != traces.Order {
+		switch p.Kind {
+		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn:
 			t.win.Drop(p.Line)
+		case traces.Page, traces.PageFrom:
+			for l := p.N * linesPerPage; l < (p.N+1)*linesPerPage; l++ {
+				t.win.Drop(l)
+			}
 		}
 		t.stats.Packets++
 		t.old = true
@@ -144,6 +188,11 @@ func (t *Thread) due(count uint64) *waiting {
 // takeImport applies the import of line if it is due now, and reports it.
 func (t *Thread) takeImport(line uint64) bool {
 	w := t.due(t.cpu.InstrCount())
+	if w != nil && w.line == pageLine && w.min == line/linesPerPage {
+		t.acquire(w)
+		t.q.pop()
+		return true
+	}
 	if w == nil || w.line != line || !t.arrived(w) {
 		return false
 	}
@@ -151,9 +200,17 @@ func (t *Thread) takeImport(line uint64) bool {
 	if t.OnImport != nil {
 		t.OnImport(t, line, &w.data)
 	}
-	t.importLine(line, &w.data)
-	full := t.q.full()
+	t.flowIn(w)
+	part, full := w.part, t.q.full()
 	t.q.pop()
+	for part { // one access may need several
+		if w = t.due(t.cpu.InstrCount()); w == nil || w.line != line {
+			break
+		}
+		t.flowIn(w)
+		full = full || t.q.full()
+		t.q.pop()
+	}
 	if full {
 		// The next one may be this instruction's, too, and of a line that the
 		// thread still has a tag of.
@@ -166,10 +223,16 @@ func (t *Thread) takeImport(line uint64) bool {
 // to ask for them, as the recording left it behind.
 func (t *Thread) takeDue() {
 	for t.err == nil && t.q.len() > 0 && t.q.front().count == t.cpu.Count {
-		if w := t.q.front(); w.line == noLine {
+		switch w := t.q.front(); w.line {
+		case noLine:
 			t.sync(w.min, w.count)
 			t.q.pop()
-		} else {
+		case readLine:
+			return // nobody asks for it any more: it is missed
+		case pageLine:
+			t.acquire(w)
+			t.q.pop()
+		default:
 			t.takeImport(w.line)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -18,6 +19,7 @@ import (
 // that can be replayed. It is safe for concurrent use.
 type Session struct {
 	r       *traces.Reader
+	reads   hwmodel.ReadLog
 	threads []emulate.ThreadID
 	last    map[emulate.ThreadID]traces.StreamInfo
 
@@ -36,6 +38,10 @@ type Session struct {
 	about     string // of an experiment
 	stacks    map[emulate.ThreadID][]Frame
 	snapshots []Image
+
+	releaseOnce sync.Once
+	releases    map[release]*[PageSize]byte
+	releaseErr  error
 
 	schedOnce sync.Once
 	schedule  []Slice
@@ -83,8 +89,15 @@ func Open(r *traces.Reader) (*Session, error) {
 	switch {
 	case h.Arch != "x86-64":
 		return nil, fmt.Errorf("replay: the trace is of instruction set %q, expected x86-64", h.Arch)
-	case h.ReadLog != "cache" || h.LogMode != "independent" && h.LogMode != "ccp":
-		return nil, fmt.Errorf("replay: read log %q in mode %q isn't supported, expected cache, independent or ccp", h.ReadLog, h.LogMode)
+	case h.LogMode != "independent" && h.LogMode != "ccp":
+		return nil, fmt.Errorf("replay: mode %q isn't supported, expected independent or ccp", h.LogMode)
+	}
+	var err error
+	if s.reads, err = hwmodel.ParseReadLog(h.ReadLog); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if s.reads.Kind != hwmodel.ReadsCache && h.LogMode != "independent" {
+		return nil, fmt.Errorf("replay: read log %q in mode %q isn't supported", h.ReadLog, h.LogMode)
 	}
 	for _, st := range r.Streams() {
 		if st.Stream != 0 {

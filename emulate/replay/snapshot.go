@@ -23,6 +23,7 @@ type Snapshot struct {
 	order, orderAt uint64
 	orderOK        bool
 	q              *queue
+	reads          *values
 	nondet         *nondet
 	inCall, ended  bool
 }
@@ -33,6 +34,7 @@ func (t *Thread) Snapshot() *Snapshot {
 	s := &Snapshot{s: t.s, id: t.id, state: t.cpu.State(), count: t.cpu.Count, mem: t.mem.Fork(), cur: t.cur.Clone(),
 		old: t.old, min: t.min, minAt: t.minAt, order: t.order, orderAt: t.orderAt, orderOK: t.orderOK, nondet: t.nondet,
 		inCall: t.inCall, ended: t.ended}
+	s.reads = t.reads.clone()
 	if t.q.len() > 0 {
 		s.q = new(queue)
 		t.q.copyTo(s.q)
@@ -62,6 +64,7 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.mem = s.mem.share()
 	t.cur = s.cur.Clone()
 	t.p, t.old = t.cur.Packet(), s.old
+	t.reads.restore(s.reads)
 	t.q.clear()
 	if s.q != nil {
 		s.q.copyTo(&t.q)
@@ -109,14 +112,16 @@ func (s *Snapshot) Position() emulate.Position {
 func (s *Snapshot) Fork() *Memory { return s.mem.share() }
 
 // KnownLine returns the bytes of a line that the thread knows, and which of
-// them are (all or none: a thread comes to know whole lines), nil if none. The
-// bytes must not be changed.
+// them are, nil if none. The bytes must not be changed.
 func (s *Snapshot) KnownLine(line uint64) (data *[hwmodel.LineSize]byte, known uint64) {
 	p := s.mem.look(line / linesPerPage)
-	if p == nil || p.known>>(line&lineInPage)&1 == 0 {
+	if p == nil {
 		return nil, 0
 	}
-	return p.line(line), ^uint64(0)
+	if known = p.bytes(line); known == 0 {
+		return nil, 0
+	}
+	return p.line(line), known
 }
 
 // Code returns the instruction bytes from pc to the end of its page, nil if the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
 
 	"github.com/racesim/racesim/emulate"
@@ -130,11 +131,16 @@ func (t *Thread) Settle() error {
 		}
 		if t.q.len() > 0 {
 			w := t.q.front()
-			if w.count != t.cpu.Count || w.line == noLine || !t.arrived(w) {
+			if w.count == t.cpu.Count && w.line == pageLine {
+				t.acquire(w)
+				t.q.pop()
+				continue
+			}
+			if w.count != t.cpu.Count || !w.isImport() || !t.arrived(w) {
 				break
 			}
 			t.stats.Imports++
-			t.importLine(w.line, &w.data)
+			t.flowIn(w)
 			t.q.pop()
 			continue
 		}
@@ -243,17 +249,22 @@ func (t *Thread) apply(p *traces.Packet) error {
 		return err
 	}
 	switch p.Kind {
-	case traces.Split, traces.Fault, traces.Rep, traces.Import, traces.Order, traces.Fetch, traces.FetchOwn:
+	case traces.Split, traces.Fault, traces.Rep:
 	default:
+		if queued.Has(p.Kind) {
+			break
+		}
 		t.takeDue()
 		if t.err != nil {
 			return t.err
 		}
 	}
 	switch p.Kind {
-	case traces.Import:
+	case traces.Import, traces.Part:
 		t.stats.Imports++
-		t.importLine(p.Line, p.Data)
+		var w waiting
+		w.take(p)
+		t.flowIn(&w)
 	case traces.Fetch, traces.FetchOwn:
 		w := waiting{count: p.Count, line: p.Line, source: emulate.ThreadID(p.Thread), min: p.Since}
 		if !t.arrived(&w) {
@@ -261,6 +272,8 @@ func (t *Thread) apply(p *traces.Packet) error {
 		}
 		t.stats.Imports++
 		t.importLine(p.Line, &w.data)
+	case traces.Page, traces.PageFrom, traces.Read:
+		err = fmt.Errorf("BUG: replay: thread %d: %v packets must wait for their instructions", t.id, p.Kind)
 	case traces.Order:
 		t.stats.Orders++
 		t.order, t.orderAt, t.orderOK = p.Min, p.Count, false
@@ -286,6 +299,7 @@ func (t *Thread) apply(p *traces.Packet) error {
 		if t.hash(); !bytes.Equal(t.buf, p.State) {
 			err = t.diverged("the register state of the key frame", "%s", stateDifference(t, p.State))
 		}
+		t.reads.reset()
 	case traces.Hash:
 		t.stats.Hashes++
 		if h := t.hash(); h != p.Hash {
@@ -318,8 +332,23 @@ func (t *Thread) apply(p *traces.Packet) error {
 // importLine makes the thread's memory hold a line's bytes.
 func (t *Thread) importLine(line uint64, data *[hwmodel.LineSize]byte) {
 	pg := t.writable(line / linesPerPage)
-	pg.known |= 1 << (line & lineInPage)
+	pg.learn(line)
 	*pg.line(line) = *data
+}
+
+// flowIn makes the thread's memory hold what a waiting import or part brings.
+func (t *Thread) flowIn(w *waiting) {
+	if !w.part {
+		t.importLine(w.line, &w.data)
+		return
+	}
+	pg := t.writable(w.line / linesPerPage)
+	pg.learnPart(w.line, w.mask|w.own)
+	d := pg.line(w.line)
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		d[i] = w.data[i]
+	}
 }
 
 // enter checks that the thread makes the recorded system call.
@@ -394,6 +423,7 @@ func (t *Thread) faulted(p *traces.Packet) error {
 	stop := t.cpu.Run(1)
 	t.fault = nil
 	t.orderOK, t.nondet = true, nil
+	t.reads.next()
 	if t.err != nil {
 		return t.err
 	}

@@ -38,7 +38,11 @@ type Thread struct {
 	ended   bool      // the Exit packet was applied
 	err     error
 
-	recoded int // entries of Session.recodes that were applied
+	reads   *values           // of a log of values, else nil
+	fresh   map[uint64]uint64 // if not nil: by page, lines that flowed in and weren't touched since
+	onLine  func(line uint64) // if not nil: called before each access
+	early   bool              // it resolves what others get from it, see resolve
+	recoded int               // entries of Session.recodes that were applied
 	codes   codePages
 
 	peers *exchange // of a trace whose threads depend on one another, else nil
@@ -70,6 +74,8 @@ type Stats struct {
 	Instructions uint64
 	Packets      uint64
 	Imports      uint64
+	Reads        uint64 // values that the trace holds, of a log of values
+	Pages        uint64 // acquired
 	Hashes       uint64 // register states compared
 	Orders       uint64
 	Syscalls     uint64
@@ -81,6 +87,8 @@ func (s *Stats) add(o Stats) {
 	s.Instructions += o.Instructions
 	s.Packets += o.Packets
 	s.Imports += o.Imports
+	s.Reads += o.Reads
+	s.Pages += o.Pages
 	s.Hashes += o.Hashes
 	s.Orders += o.Orders
 	s.Syscalls += o.Syscalls
@@ -127,6 +135,10 @@ func (s *Session) newThread(id emulate.ThreadID) (*Thread, error) {
 	t := &Thread{s: s, id: id, win: new(hwmodel.Window), mem: NewMemory(), cur: s.r.Cursor(uint32(id)), Want: DefaultWant}
 	t.cpu.Win, t.cpu.Mem, t.cpu.Env = t.win, t, t
 	t.forgetCode()
+	if s.reads.Values() {
+		t.reads = &values{t: t, pred: s.reads.Predictor()}
+		t.cpu.Watch = t.reads
+	}
 	return t, nil
 }
 
@@ -158,6 +170,7 @@ func (t *Thread) StartAt(n int) error {
 	t.win.Clear()
 	t.mem.Forget()
 	t.q.clear()
+	t.reads.reset()
 	t.order, t.orderOK, t.nondet, t.fault, t.inCall, t.ended, t.err = 0, true, nil, nil, false, false, nil
 	if len(t.s.recodes) > 0 {
 		t.forgetCode()
@@ -258,8 +271,13 @@ func (t *Thread) Imports() uint64 { return t.stats.Imports }
 
 // Observe makes w see all accesses to the lines in set, or all accesses if all
 // is set; set may be nil. Other lines keep their full speed; w may see some
-// accesses to them, too. A nil w ends it.
+// accesses to them, too. A nil w ends it. Of a log of values, w sees all
+// accesses in any case.
 func (t *Thread) Observe(set *LineSet, all bool, w x86.Watcher) {
+	if t.reads != nil {
+		t.reads.also = w
+		return
+	}
 	t.cpu.Watch = w
 	if w == nil {
 		set, all = nil, false
@@ -276,9 +294,21 @@ func (t *Thread) LookAhead(f func(p *traces.Packet) bool) error {
 	for i := t.q.head; i != t.q.tail; i++ {
 		w := &t.q.ring[i%queueSize]
 		q = traces.Packet{Kind: traces.Import, Count: w.count, Line: w.line, Data: &w.data}
-		if w.line == noLine {
+		if w.part {
+			q.Kind, q.Mask, q.Own = traces.Part, w.mask, w.own
+		}
+		switch w.line {
+		case noLine:
 			q = traces.Packet{Kind: traces.Order, Count: w.count, Min: w.min}
-		} else if w.source != 0 {
+		case readLine:
+			q = traces.Packet{Kind: traces.Read, Count: w.count, Skip: w.skip, Value: w.min}
+		case pageLine:
+			q = traces.Packet{Kind: traces.Page, Count: w.count, N: w.min, Mask: w.mask, Own: w.own, Bytes: w.rest}
+			if w.of != 0 {
+				q = traces.Packet{Kind: traces.PageFrom, Count: w.count, N: w.min, Thread: w.of, Value: w.skip}
+			}
+		}
+		if w.source != 0 {
 			q = traces.Packet{Kind: traces.Fetch, Count: w.count, Line: w.line, Thread: uint32(w.source), Since: w.min}
 		}
 		if !f(&q) {

@@ -189,8 +189,8 @@ func lower(v uint64) uint64 {
 // peek reads memory that the thread knows.
 func (f *follower) peek(a, n uint64) (v uint64, ok bool) {
 	for i := uint64(0); i < n; i++ {
-		l := f.t.Memory().Line((a + i) >> lineShift)
-		if l == nil {
+		l, known := f.t.Memory().KnownLine((a + i) >> lineShift)
+		if known>>((a+i)%(1<<lineShift))&1 == 0 {
 			return 0, false
 		}
 		v |= uint64(l[(a+i)%(1<<lineShift)]) << (8 * i)
