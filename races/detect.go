@@ -71,6 +71,7 @@ type Detector struct {
 	slotEpoch []uint32                     // of dead slots: their last epoch
 	slotUses  [][]slotUse
 	deadSlots []int // in order of death
+	joined    int   // of deadSlots, from the first one: ordered before the only thread that lives
 
 	cache      [cacheSize]pageCacheEntry
 	pages      map[uint64]*shadowPage // by virtual page
@@ -176,7 +177,7 @@ func (d *Detector) other(e *Event) {
 	case OpFence:
 		d.thread(e.Thread).load.valid = false
 	case OpThreadStart:
-		d.startThread(e.Thread, emulate.ThreadID(e.Value))
+		d.startThread(e.Thread, emulate.ThreadID(e.Value)).started = true
 	case OpThreadExit:
 		d.exitThread(e)
 	case OpJoin:
@@ -250,6 +251,9 @@ func (d *Detector) access(e *Event) {
 	t := d.thread(e.Thread)
 	a := uint64(e.Addr)
 	if off := a & 7; e.N+off <= 8 && e.Flags&Atomic == 0 && !e.Typed && e.Kind-1 < 4 && e.N-1 < 8 {
+		if len(d.live) == 1 && d.alone(t) && !d.orders(a) {
+			return
+		}
 		m := uint64(1)<<e.N - 1
 		m <<= off
 		g := d.granule(a)

@@ -119,6 +119,7 @@ func TestManyReadersAreForgottenWhenAllKnow(t *testing.T) {
 	if n := len(s.granule(uint64(X)).cells); n != 38 {
 		t.Errorf("%d cells for 38 readers", n)
 	}
+	s.start(40) // or thread 1 would be alone
 	for i := emulate.ThreadID(2); i < 40; i++ {
 		s.ThreadExit(i, 0)
 		s.Join(1, i)
@@ -204,4 +205,26 @@ func TestFeedDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(3, feed); n > 0 {
 		t.Errorf("%v allocations in %d events", n, len(events))
 	}
+}
+
+func TestWhoIsAloneIsntLookedAt(t *testing.T) {
+	s := newScript(t, Config{})
+	s.ThreadStart(1, 0)
+	s.w(1, X)
+	if len(s.pages) > 0 {
+		t.Error("something was kept of the only thread's accesses")
+	}
+	s.start(2)
+	s.w(2, X)
+	s.ThreadExit(2, 0)
+	s.w(1, Y) // it ended, but nobody waited for it
+	s.w(1, X)
+	s.want("2 write - 1 write @ 1000+4")
+	s.Join(1, 2)
+	s.w(1, X+64)
+	s.start(3)
+	s.w(1, X+64)
+	s.w(3, X+64)
+	s.w(3, Y)
+	s.want("2 write - 1 write @ 1000+4", "1 write - 3 write @ 1040+4")
 }

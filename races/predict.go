@@ -78,6 +78,8 @@ type Predictor struct {
 	contended []*predLock
 	objects   map[Object]clock
 	full      bool // more threads than MaxThreads
+	alive     int  // threads that haven't ended
+	joined    int  // threads, from the first slot: ended, and joined by the only one that hasn't
 	unused    []clockNum
 	used      int64 // bytes, without clocks
 	pruneAt   int64 // check is due when there is more
@@ -193,6 +195,7 @@ func (p *Predictor) Feed(e *Event) {
 		}
 	case OpThreadStart:
 		t := p.thread(e.Thread)
+		t.started = true
 		if e.Value != 0 {
 			parent := p.thread(emulate.ThreadID(e.Value))
 			parent.n++
@@ -205,12 +208,17 @@ func (p *Predictor) Feed(e *Event) {
 			p.unlock(&Event{Thread: e.Thread, Addr: t.held[0].addr})
 		}
 		p.post(p.thread(e.Thread), Object{ObjThread, uint64(e.Thread)})
+		p.thread(e.Thread).last = p.thread(e.Thread).n
 		if e.Addr != 0 {
 			p.granule(uint64(e.Addr)).exit = true
 			p.exits[uint64(e.Addr)>>granuleShift] = Object{ObjThread, uint64(e.Thread)}
 			p.depend(p.thread(e.Thread), &Event{Kind: Write, Addr: e.Addr, N: 4})
 		}
-		p.thread(e.Thread).ended = true
+		if t := p.thread(e.Thread); !t.ended {
+			t.ended = true
+			p.alive--
+		}
+		p.joined = 0
 	case OpJoin:
 		p.learn(p.thread(e.Thread), p.objects[Object{ObjThread, e.Value}])
 		p.must(p.thread(e.Thread), p.hard[Object{ObjThread, e.Value}])
@@ -237,6 +245,8 @@ func (p *Predictor) thread(id emulate.ThreadID) *predThread {
 	if t == nil {
 		p.full = p.full || len(p.slots) >= p.cfg.MaxThreads
 		t = &predThread{id: id, slot: len(p.slots)}
+		p.alive++
+		p.joined = 0
 		p.threads[id] = t
 		p.slots = append(p.slots, t)
 	}
@@ -434,6 +444,9 @@ func (p *Predictor) unlock(e *Event) {
 // access handles one access, granule by granule.
 func (p *Predictor) access(e *Event) {
 	t := p.thread(e.Thread)
+	if p.alive == 1 && p.alone(t) && e.Flags&Atomic == 0 && !e.Typed {
+		return
+	}
 	t.n++
 	before := t.moment()
 	before.n--

@@ -98,6 +98,21 @@ func (p *Predictor) must(t *predThread, c clock) {
 	}
 }
 
+// alone says whether t, the only thread that hasn't ended, comes after all that
+// others have done, in any order. Then its accesses meet nobody's, and what it
+// reads it depends on anyway.
+func (p *Predictor) alone(t *predThread) bool {
+	if !t.started || t.ended {
+		return false
+	}
+	for must := p.clocks[t.must]; p.joined < len(p.slots); p.joined++ {
+		if u := p.slots[p.joined]; u != t && (p.joined >= len(must) || must[p.joined] < u.last) {
+			return false
+		}
+	}
+	return true
+}
+
 // mustPost is post for what can't come in another order. It follows post.
 func (p *Predictor) mustPost(t *predThread, o Object) {
 	if o.Kind == ObjFutex {

@@ -31,7 +31,10 @@ type predThread struct {
 	outer moment
 	pure  bool
 
+	started bool // it was told of: nobody was there before that isn't known
+
 	ended bool        // it does nothing any more
+	last  uint32      // then: its last event
 	waits *predThread // it does nothing before this one has ended
 	tired bool        // see OpTired
 	ends  []moment    // then: of its events that aren't accesses, in order

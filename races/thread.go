@@ -23,7 +23,9 @@ type thread struct {
 	epoch uint32
 	head  uint64 // slot and epoch as in cell.head
 	dead  bool
-	waits emulate.ThreadID // for this one's end, 0: it doesn't
+	// started says that it was told of: nobody was there before that isn't known.
+	started bool
+	waits   emulate.ThreadID // for this one's end, 0: it doesn't
 	clocks
 	locks LocksetID
 	held  []heldLock
@@ -75,6 +77,7 @@ func (d *Detector) startThread(id, parent emulate.ThreadID) *thread {
 
 // takeSlot finds a slot for t.
 func (d *Detector) takeSlot(t *thread) {
+	d.joined = 0
 	slot := -1
 	for i, dead := range d.deadSlots {
 		if d.orderedBeforeAll(dead, d.slotEpoch[dead]) {
@@ -155,6 +158,41 @@ func (d *Detector) waitsFor(t *thread, slot int, epoch uint32) bool {
 	return false
 }
 
+// alone says whether t, the only thread that lives, is ordered after all that
+// others have done. Then what it does can't race with anything: who comes later
+// is ordered after it.
+func (d *Detector) alone(t *thread) bool {
+	if t.dead || !t.started || len(d.strands) > 0 {
+		return false
+	}
+	for d.joined < len(d.deadSlots) {
+		if s := d.deadSlots[d.joined]; t.user[s] < d.slotEpoch[s] {
+			return false
+		}
+		d.joined++
+	}
+	return true
+}
+
+// Alone says that there was one thread so far.
+func (d *Detector) Alone() bool {
+	return len(d.live) == 1 && d.live[0].started && len(d.slotEpoch) == 1 && len(d.deadSlots) == 0 && len(d.strands) == 0
+}
+
+// orders says whether the granule of an address has bytes that synchronise, or
+// may have, as nobody asked for it yet.
+func (d *Detector) orders(a uint64) bool {
+	v := a >> pageShift
+	e := &d.cache[v%cacheSize]
+	p := e.page
+	if e.vpage != v || p == nil {
+		if p = d.pages[v]; p == nil {
+			return len(d.decls[v]) > 0 || d.cfg.Canon != nil
+		}
+	}
+	return p.gran[a>>granuleShift%pageGranules].sync != nil
+}
+
 // slotThread says which thread owned slot at epoch.
 func (d *Detector) slotThread(slot int, epoch uint32) emulate.ThreadID {
 	u := d.slotUses[slot]
@@ -185,6 +223,7 @@ func (d *Detector) exitThread(e *Event) {
 	t.dead = true
 	d.slotEpoch[t.slot] = t.epoch
 	d.deadSlots = append(d.deadSlots, t.slot)
+	d.joined = 0
 	for i, l := range d.live {
 		if l == t {
 			d.live = append(d.live[:i], d.live[i+1:]...)

@@ -349,6 +349,9 @@ func (p *Pass) feed(e *races.Event) {
 	}
 	p.Detector.Feed(e)
 	if p.Predictor == nil {
+		if e.Op == races.OpAccess && e.Flags&races.Atomic == 0 && !e.Typed && p.Detector.Alone() {
+			return // nothing that could come in another order
+		}
 		if p.log.add(e) && p.Contended {
 			p.early()
 		}
