@@ -17,7 +17,8 @@ import (
 // with a probability of at least 1/(n*Steps^(Depth-1)).
 //
 // Programs that wait by spinning would never end: a thread that yields, or that
-// ran for a million instructions while others could, falls behind, too.
+// ran for a million instructions while others could, without waiting for
+// anything meanwhile, falls behind, too.
 type PCT struct {
 	Depth int // from 1; 0: 3
 	// Steps is the number of instructions that are executed while two threads

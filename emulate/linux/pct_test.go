@@ -45,6 +45,17 @@ func TestPCTFindsDeepBugs(t *testing.T) {
 	}
 }
 
+// A thread that spins falls behind, too, if others wake up now and then and
+// run before it: otherwise this never ends.
+func TestPCTSpinnersFallBehind(t *testing.T) {
+	path := build(t, "ticks.c")
+	for seed := uint64(1); seed <= 12; seed++ {
+		if o, err := emulated(t, Config{Schedule: SchedulePCT, Seed: seed}, path); err != nil || o.status != 0 {
+			t.Errorf("seed %d: status %d, %v", seed, o.status, err)
+		}
+	}
+}
+
 func TestPCTChangePoints(t *testing.T) {
 	rng := random(7)
 	late := 0

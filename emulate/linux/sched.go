@@ -22,8 +22,6 @@ type scheduler struct {
 	points    []changePoint // that are still to come
 	contended uint64        // instructions executed while two threads could run
 	lowest    uint64        // the next priority below all others
-	favourite *Thread       // who ran last, and for how long while others could
-	favoured  uint64
 }
 
 // A schedUnit is one processing unit as the scheduler sees it.
@@ -64,11 +62,11 @@ func (s *scheduler) newPriority() uint64 { return firstPriority + s.rng.next()>>
 // threads of the process could run: the Steps of a PCT.
 func (p *Process) Contended() uint64 { return p.sched.contended }
 
-// untilChange is the number of instructions until priorities change.
-func (s *scheduler) untilChange() uint64 {
+// untilChange is the number of instructions until priorities change if t runs.
+func (s *scheduler) untilChange(t *Thread) uint64 {
 	n := uint64(pctPatience)
-	if s.favoured < pctPatience {
-		n -= s.favoured
+	if t.favoured < pctPatience {
+		n -= t.favoured
 	}
 	if len(s.points) > 0 {
 		n = min(n, max(s.points[0].at, s.contended+1)-s.contended)
@@ -102,6 +100,7 @@ func (s *scheduler) place(t *Thread) {
 
 // woken lets t move to a unit that has nothing to do.
 func (s *scheduler) woken(t *Thread) {
+	t.favoured = 0
 	var used uint64
 	for _, q := range s.p.fam.members {
 		if q.recorded != s.p.recorded {
@@ -227,7 +226,7 @@ func (s *scheduler) length(t *Thread) int {
 	case s.policy == ScheduleRR:
 		return s.mean
 	case s.policy == SchedulePCT:
-		return int(min(s.untilChange(), uint64(4*s.mean)))
+		return int(min(s.untilChange(t), uint64(4*s.mean)))
 	}
 	if s.rng.one(8) {
 		return 1 + s.rng.below(256)
@@ -246,23 +245,19 @@ func (s *scheduler) ran(t *Thread, n uint64) {
 	if s.policy != SchedulePCT {
 		return
 	}
-	if t != s.favourite {
-		s.favourite, s.favoured = t, 0
-	}
-	s.favoured += n
+	t.favoured += n
 	for len(s.points) > 0 && s.points[0].at <= s.contended {
 		t.prio, s.points = s.points[0].prio, s.points[1:]
 	}
-	if s.favoured >= pctPatience {
+	if t.favoured >= pctPatience {
 		s.lower(t)
-		s.favoured = 0
 	}
 }
 
 // lower puts t behind all others (pct).
 func (s *scheduler) lower(t *Thread) {
 	s.lowest--
-	t.prio = s.lowest
+	t.prio, t.favoured = s.lowest, 0
 }
 
 // yield makes t give way: its unit's next slice goes to another.

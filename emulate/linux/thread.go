@@ -35,6 +35,7 @@ type Thread struct {
 	unit      int    // the processing unit it lives on
 	affinity  uint64 // units it may run on
 	nextSlice int    // length of its next slice, if not 0
+	favoured  uint64 // instructions executed while others could run, since it waited or fell behind (pct)
 	atomics   int    // atomic instructions that it met while others could run
 	noYield   bool   // it was pre-empted before the atomic instruction at RIP
 	split     bool   // it was pre-empted inside the instruction at RIP
