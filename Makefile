@@ -74,7 +74,10 @@ conform:
 		$(GO) test -run MatchProcessor -timeout 60m -v ./emulate/x86
 
 fuzz:
-	$(GO) test -fuzz FuzzOpen -fuzztime 60s ./traces
+	$(GO) test -run XXX -fuzz FuzzOpen -fuzztime 60s ./traces
+	$(GO) test -run XXX -fuzz FuzzPackets -fuzztime 60s ./traces
+	$(GO) test -run XXX -fuzz FuzzIndex -fuzztime 60s ./traces
+	RACESIM_DAMAGE=3000 $(GO) test -run WrongPackets -timeout 60m .
 	$(GO) test -run XXX -fuzz FuzzReadModel -fuzztime 60s .
 
 clean:

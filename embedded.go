@@ -60,7 +60,7 @@ func (t *Trace) findFiles() {
 	if pid, _ := t.Process(); pid == 0 {
 		return
 	}
-	paths, _ := Traces(filepath.Dir(t.r.Path()))
+	paths, _ := Traces(filepath.Dir(t.path()))
 	for _, p := range paths {
 		r, err := traces.Open(p)
 		if err != nil {

@@ -279,17 +279,16 @@ func (r *reach) stack(tt *detect.ThreadTrack) {
 	}
 	// Otherwise it was on a stack of the program's own, which is a block or
 	// mapping like others; all of this one may be waiting for its return.
-	for line := own.lo >> 6; line < own.hi>>6; line++ {
-		d := r.view(tt, line)
-		if d == nil {
-			continue
-		}
-		for o := uint64(0); o < 64; o += 8 {
-			if at := line<<6 + o; at >= own.lo {
-				r.point(binary.LittleEndian.Uint64(d[o:]), false)
+	tt.End.Fork().Pages(func(num uint64, data *[4096]byte, known uint64) bool {
+		for at := max(num<<12, own.lo&^7); at < min((num+1)<<12, own.hi); at += 8 {
+			if line := at >> 6; at >= own.lo && known>>(line&63)&1 != 0 {
+				if w := r.a.pass.Heap.Writer(line); w == 0 || w == tt.ID {
+					r.point(binary.LittleEndian.Uint64(data[at&4095:]), false)
+				}
 			}
 		}
-	}
+		return num<<12 < own.hi
+	})
 }
 
 // stackOf returns the stack that a thread was created with, and its control

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"sort"
 	"strings"
@@ -128,6 +129,41 @@ func TestEveryBitFlipped(t *testing.T) {
 			if err == nil && count(got) != count(want) && r.Incomplete() == "" {
 				t.Fatalf("bit %d of byte %d: %d packets of %d, and no complaint", bit, i, count(got), count(want))
 			}
+		}
+	}
+}
+
+// A recording with any bit flipped opens with an error that names a place, or
+// with less than all of it and such a complaint, or reads as it was written.
+func TestEveryBitOfARecordingFlipped(t *testing.T) {
+	b, err := os.ReadFile(fmt.Sprintf("testdata/version%d.ttd", Version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := readAll(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := regexp.MustCompile(`offset 0x[0-9a-f]+|header|footer|format version|starts with`)
+	step := 1
+	if testing.Short() {
+		step = 3
+	}
+	for i := 0; i < 8*len(b); i += step {
+		b[i/8] ^= 1 << (i % 8)
+		got, r, err := readAll(b)
+		b[i/8] ^= 1 << (i % 8)
+		if e := isPrefix(got, all); e != nil {
+			t.Fatalf("bit %d of byte %d: %v", i%8, i/8, e)
+		}
+		complaint := ""
+		if err != nil {
+			complaint = err.Error()
+		} else {
+			complaint = r.Incomplete()
+		}
+		if complaint == "" && count(got) != count(all) || complaint != "" && !place.MatchString(complaint) {
+			t.Fatalf("bit %d of byte %d: %d packets of %d, complaint %q", i%8, i/8, count(got), count(all), complaint)
 		}
 	}
 }

@@ -109,12 +109,16 @@ func Open(r *traces.Reader) (*Session, error) {
 	cur := r.Cursor(0)
 	var lines []traces.LineRange
 	var haveShared bool
+	var shared uint64
 	for {
 		p, err := cur.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
+			return nil, err
+		}
+		if err := checkProcess(p, &shared); err != nil {
 			return nil, err
 		}
 		switch p.Kind {

@@ -375,6 +375,9 @@ func (t *Thread) leave(p *traces.Packet) error {
 	if !t.inCall {
 		return t.diverged("a system call before its exit", "none")
 	}
+	if err := checkKernel(p); err != nil {
+		return t.fail(err)
+	}
 	t.inCall = false
 	t.stats.Instructions += p.Count - t.cpu.Count
 	if len(p.State) > 0 {
