@@ -328,6 +328,9 @@ func (a *analysis) collect(ctx context.Context, sites map[string]*site, lines []
 					s.seen[pc][v] += n
 				}
 			}
+			for l, n := range c.sites[key].looks {
+				s.looks[l] += n
+			}
 		}
 		s.samples = thin(s.samples, maxInstances)
 	}
@@ -380,7 +383,7 @@ func newCollector(a *analysis, sites map[string]*site, lines []*lineAsked) *coll
 	sort.Strings(keys)
 	for _, key := range keys {
 		s := *sites[key]
-		s.samples, s.seen = nil, map[uint64]map[uint64]int{}
+		s.samples, s.seen, s.looks = nil, map[uint64]map[uint64]int{}, map[look]int{}
 		c.sites[key] = &s
 		c.used[key] = &use{}
 		c.at[s.pc()] = append(c.at[s.pc()], key)
