@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"os/signal"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -43,10 +44,12 @@ type physical struct {
 	sharedFiles bool // some file was ever mapped MAP_SHARED
 	lastBack    uint64
 	lastSpace   uint64
+	outsiders   outsiders
 }
 
 func newPhysical(limit uint64) *physical {
-	return &physical{files: make(map[backKey]*backing), pool: framePool{limit: int(limit >> pageShift)}}
+	return &physical{files: make(map[backKey]*backing), pool: framePool{limit: int(limit >> pageShift)},
+		outsiders: outsiders{inotify: -1}}
 }
 
 // room reports whether n more bytes may be asked for: whether they fit beside what
@@ -280,5 +283,11 @@ func (mem *physical) close() {
 		}
 	}
 	mem.files = nil
+	if mem.outsiders.news != nil {
+		signal.Stop(mem.outsiders.news)
+	}
+	if mem.outsiders.inotify >= 0 {
+		unix.Close(mem.outsiders.inotify)
+	}
 	mem.pool.close()
 }

@@ -14,6 +14,7 @@ type backing struct {
 	dev, ino uint64
 	rw       bool        // fd is open for writing
 	vmas     int         // regions that show it
+	outside  bool        // processes of the host may change it
 	segment  *shmSegment // whose memory it is, if it is System V's
 	id       uint64      // Mapping.Alias
 
@@ -86,6 +87,7 @@ func (as *AddressSpace) release(b *backing) {
 	}
 	b.host = nil
 	if b.fd >= 0 {
+		as.released(b)
 		delete(as.files, backKey{b.dev, b.ino})
 		unix.Close(b.fd)
 		b.fd = -1
@@ -125,6 +127,9 @@ func (as *AddressSpace) sharedFrame(b *backing, off uint64) (f *Frame, bus bool)
 	}
 	if b.frames == nil {
 		b.frames = make(map[uint64]*Frame)
+	}
+	if b.outside {
+		f.Outside = new([PageSize]byte)
 	}
 	f.refs++
 	b.frames[page] = f

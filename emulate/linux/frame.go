@@ -24,6 +24,9 @@ type Frame struct {
 	ID   uint64          // unique in the process, never used again; from 1
 	Code bool            // decoded code comes from it
 	HW   [PageSize / hwmodel.LineSize]hwmodel.Line
+	// Outside isn't nil if processes of the host may change Data at any time. Who
+	// records keeps there what it last saw of each line.
+	Outside *[PageSize]byte
 
 	refs  int32      // pages and objects that show it
 	slab  bool       // Data goes back to the pool

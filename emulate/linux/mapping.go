@@ -17,6 +17,7 @@ func (as *AddressSpace) place(v *vma) {
 		v.back.vmas++
 		if v.shared && v.back.fd >= 0 {
 			as.sharedFiles = true
+			as.mapped(v.back)
 		}
 	}
 	start, end := v.start, v.end

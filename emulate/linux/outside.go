@@ -67,6 +67,8 @@ func (p *Process) listen() {
 			p.hostSignal(s)
 		case e := <-p.fam.ended:
 			p.fam.hostEnded(e)
+		case <-p.AS.outsiders.news:
+			p.AS.wanted()
 		default:
 			return
 		}
@@ -106,6 +108,8 @@ func (p *Process) idle() bool {
 		p.hostSignal(s)
 	case e := <-p.fam.ended:
 		p.fam.hostEnded(e)
+	case <-p.AS.outsiders.news:
+		p.AS.wanted()
 	case <-p.stopped:
 	case <-timer:
 		if !p.clock.host {

@@ -19,6 +19,7 @@ func (p *Process) Run() (ExitStatus, error) {
 	defer p.shutdown()
 	for len(f.members) > 0 {
 		p.listen()
+		p.AS.listenFiles(false)
 		select {
 		case <-p.stopped:
 			return p.status, p.stopErr

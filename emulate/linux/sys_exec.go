@@ -86,6 +86,7 @@ func (c *call) exec(a at, name string, argvAt, envAt uint64) int64 {
 	if a.path == "" {
 		return fail(unix.ENOENT)
 	}
+	c.p.AS.yieldAll()
 	if !c.p.recorded {
 		return c.execOnHost(a, argv, env)
 	}
@@ -228,6 +229,7 @@ func (c *call) execOnHost(a at, argv, env []string) int64 {
 			continue
 		}
 		files = append(files, uintptr(d.host))
+		p.AS.give(d.host)
 		if !d.file.reg && !d.file.nonblock && !d.file.given {
 			// Ours never block; other programs' do.
 			if fl, err := unix.FcntlInt(uintptr(d.host), unix.F_GETFL, 0); err == nil {

@@ -64,9 +64,15 @@ func (c *call) open(dir, path, flags int, mode uint32) int64 {
 	if flags&unix.O_TRUNC != 0 {
 		c.truncates(a)
 	}
+	c.p.AS.listenFiles(false)
+	defer c.p.AS.listenFiles(true)
 	// A FIFO without its other end would block the host.
 	fd, err := unix.Openat(a.dir, a.path, flags|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK, mode)
 	for err == unix.EINTR {
+		fd, err = unix.Openat(a.dir, a.path, flags|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK, mode)
+	}
+	if err == unix.EWOULDBLOCK && len(c.p.AS.outsiders.leases) > 0 {
+		c.p.AS.yieldAll() // one of our own stood in the way
 		fd, err = unix.Openat(a.dir, a.path, flags|unix.O_CLOEXEC|unix.O_NOCTTY|unix.O_NONBLOCK, mode)
 	}
 	if err != nil {
@@ -292,6 +298,7 @@ func sysTruncate(c *call) int64 {
 	if e != 0 {
 		return fail(e)
 	}
+	c.p.AS.yieldAll()
 	fd, err := unix.Openat(a.dir, a.path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return status(err)

@@ -78,6 +78,8 @@ func (f *fileLocks) keeper(p *Process, d *descriptor) (int, unix.Errno) {
 	if err != nil {
 		return -1, err.(unix.Errno)
 	}
+	p.AS.yieldAll()
+	defer p.AS.listenFiles(true)
 	for _, mode := range []int{unix.O_RDWR, fl & unix.O_ACCMODE} {
 		fd, err := unix.Open(procFD(d.host), mode|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 		if err != nil {

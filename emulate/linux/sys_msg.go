@@ -53,8 +53,9 @@ const cmsgHeader = 16
 
 func cmsgAlign(n int) int { return (n + 7) &^ 7 }
 
-// controlOut turns the guest's control messages into the host's.
-func (c *call) controlOut(m *message) ([]byte, unix.Errno) {
+// controlOut turns the guest's control messages into the host's; outside: somebody on
+// the host may receive them.
+func (c *call) controlOut(m *message, outside bool) ([]byte, unix.Errno) {
 	if m.control == 0 || m.controlN == 0 {
 		return nil, 0
 	}
@@ -81,6 +82,9 @@ func (c *call) controlOut(m *message) ([]byte, unix.Errno) {
 				}
 				put32(data[i:], uint32(d.host))
 				c.p.fam.sent(d)
+				if outside {
+					c.p.AS.give(d.host)
+				}
 			}
 		case unix.SCM_CREDENTIALS:
 			if len(data) < 12 {
@@ -211,7 +215,7 @@ func (c *call) sendMessage(d *descriptor, m *message, flags int) int64 {
 	if m.control == 0 || m.controlN == 0 || c.done > 0 {
 		return c.send(d, m.iov, to, flags)
 	}
-	control, e := c.controlOut(m)
+	control, e := c.controlOut(m, d.file.outside)
 	if e != 0 {
 		return fail(e)
 	}

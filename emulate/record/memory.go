@@ -71,6 +71,9 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		}
 		return p
 	}
+	if e.frame.Outside != nil && r.cfg.reads.Kind != hwmodel.ReadsPage {
+		return r.outside(c, e, l, line, write)
+	}
 	if r.cfg.reads.Kind == hwmodel.ReadsPage {
 		r.acquire(e, line, write)
 	} else if !t.know.Known(line, l) {
@@ -95,6 +98,38 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	r.win.Allow(line, p, write && may)
 	return p
+}
+
+// outside is Line for memory that processes of the host may change, too. Nothing of
+// it is kept: each access comes here, and what isn't what the thread knows flows
+// in. A load gets the bytes that were logged, a store goes where everybody sees
+// it; after that nobody knows the line, since others may have stored there, too.
+func (r *recorder) outside(c *x86.CPU, e *place, l *hwmodel.Line, line uint64, write bool) unsafe.Pointer {
+	at := line % linesPerPage * hwmodel.LineSize
+	live := (*[hwmodel.LineSize]byte)(e.data[at:])
+	seen := (*[hwmodel.LineSize]byte)(e.frame.Outside[at:])
+	if now := *live; now != *seen {
+		*seen = now
+		r.m.Invalidate(l)
+	}
+	t := r.cur
+	if !t.know.Known(line, l) {
+		if err := r.w.PutImport(t.stream, c.InstrCount(), line, seen); err != nil {
+			r.failed(err)
+			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
+		}
+		t.know.Learn(line, l)
+		t.imports++
+	}
+	if l.Touch(t.stream, line, write) {
+		r.share(line, l)
+	}
+	r.win.Drop(line)
+	if write {
+		r.m.Invalidate(l)
+		return unsafe.Pointer(live)
+	}
+	return unsafe.Pointer(seen)
 }
 
 // share notes that threads share a line.
