@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/traces"
@@ -195,6 +196,13 @@ func verifyFile(path string) (string, error) {
 		return "", err
 	}
 	defer r.Close()
+	if strings.HasSuffix(r.Header().LogMode, ":memory") {
+		// Its values are in a second file.
+		images := strings.TrimSuffix(r.Path(), traces.IncompleteSuffix) + traces.ImagesSuffix
+		if _, err := verifyFile(images); err != nil {
+			return "", err
+		}
+	}
 	var packets uint64
 	seen := map[uint64]uint32{}
 	for _, s := range r.Streams() {

@@ -29,7 +29,7 @@ type RecordConfig struct {
 	Schedule    string // random, rr, pct, pct:DEPTH, pct:DEPTH:STEPS; "": random
 	Slice       int    // mean instructions between pre-emptions; 0: the default
 	Clock       string // virtual, host; "": virtual
-	LogMode     string // independent, ccp; "": independent
+	LogMode     string // independent, ccp, ccp:memory; "": independent
 	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
 	Embed       string // whose files are kept in the trace: own (not the distribution's), all, none; "": own
 	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
@@ -120,7 +120,7 @@ func (cfg *RecordConfig) Check() error {
 	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
 		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
 	case cfg.LogMode != "" && !slices.Contains(record.LogModes, cfg.LogMode):
-		return fmt.Errorf("log mode %q: want %s", cfg.LogMode, strings.Join(record.LogModes, " or "))
+		return fmt.Errorf("log mode %q: want one of %s", cfg.LogMode, strings.Join(record.LogModes, ", "))
 	case cfg.Slice < 0:
 		return fmt.Errorf("slices of %d instructions: want a positive number, or 0 for the default", cfg.Slice)
 	case cfg.KeyFrames > math.MaxInt64:

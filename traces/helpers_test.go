@@ -199,6 +199,7 @@ func example() (Header, []entry) {
 		{1, Packet{Kind: Page, Count: 223, N: 0x7fff, Mask: ^uint64(1), Bytes: bytes.Repeat([]byte{5}, 64)}},
 		{1, Packet{Kind: PageFrom, Count: 224, N: 0x7fff, Thread: 2, Value: 8}},
 		{1, Packet{Kind: Fetch, Count: 226, Line: 0x1ffff43, Thread: 2, Since: 6}},
+		{1, Packet{Kind: Memory, Count: 226, Line: 0x1ffff44, Value: 3}},
 		{1, Packet{Kind: FetchOwn, Count: 227, Line: 0x1ffff43, Thread: 1, Since: 7}},
 		{1, Packet{Kind: Mark, Name: "user", Count: 230, Value: 5, Bytes: []byte("here")}},
 		{1, Packet{Kind: Exit, Count: 250, Min: 9, Status: -1, Addr: 0x7fff0990}},

@@ -32,6 +32,7 @@ const (
 	PageFrom     Kind = 21
 	Fetch        Kind = 24
 	FetchOwn     Kind = 25
+	Memory       Kind = 26
 
 	Map         Kind = 32
 	Unmap       Kind = 33
@@ -120,6 +121,7 @@ var (
 	fFrom   = &Field{"from", "sending thread, 0: kernel or outside", 0, func(p *Packet) any { return &p.Thread }}
 	fSource = &Field{"source", "the thread that has the line", 0, func(p *Packet) any { return &p.Thread }}
 	fSince  = &Field{"since", "number of that thread's last orderable event so far", wireSince, func(p *Packet) any { return &p.Since }}
+	fImage  = &Field{"image", "number of snapshots in the second file by then", 0, func(p *Packet) any { return &p.Value }}
 	fState  = &Field{"state", "register state after the event, empty: unchanged", 0, func(p *Packet) any { return &p.State }}
 	fLine   = &Field{"line", "virtual address >> 6", wireLine, func(p *Packet) any { return &p.Line }}
 	fData   = &Field{"data", "the line's 64 bytes", wireFull, func(p *Packet) any { return &p.Data }}
@@ -227,9 +229,12 @@ var kindTable = [numKinds]KindInfo{
 	PageFrom: {Where: InThread, Name: "pagefrom", Fields: []*Field{fPageNo, fOf, fAt},
 		Doc: "The thread acquires a page that holds what another recorded thread left in it."},
 	Fetch: {Where: InThread, Name: "fetch", Fields: []*Field{fLine, fSource, fSince},
-		Doc: "A line flows in from another thread, to be read; only in traces whose logmode is ccp. Its bytes are those of the same line in the memory of the thread named, as its event since left them. A thread may name itself: the line was its own before a key frame."},
+		Doc: "A line flows in from another thread, to be read; only in traces whose logmode begins with ccp. Its bytes are those of the same line in the memory of the thread named, as its event since left them. A thread may name itself: the line was its own before a key frame."},
 	FetchOwn: {Where: InThread, Name: "fetch-own", Fields: []*Field{fLine, fSource, fSince},
 		Doc: "As fetch, but to be written: nobody else has the line afterwards."},
+
+	Memory: {Where: InThread, Name: "memory", Fields: []*Field{fLine, fImage},
+		Doc: "A line flows in that no thread has; only in traces whose logmode is ccp:memory. Its bytes are those of the last one of the first image snapshots in the second file that holds it."},
 
 	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
 		Doc: "Memory is mapped, replacing what was there."},

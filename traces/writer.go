@@ -16,6 +16,10 @@ import (
 // Suffix ends the names of traces.
 const Suffix = ".ttd"
 
+// ImagesSuffix follows the name of a trace whose values come from memory
+// snapshots in a second file: the name of that.
+const ImagesSuffix = ".mem"
+
 // IncompleteSuffix ends the name of a trace that is being written, or whose
 // recording was cut off.
 const IncompleteSuffix = ".incomplete"

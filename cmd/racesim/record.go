@@ -21,7 +21,7 @@ func recordFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` determines the schedule and the program's random bytes"},
 		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct[:DEPTH[:STEPS]] (random priorities, changed at DEPTH-1 points, 2, of STEPS instructions)"},
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
-		&cli.StringFlag{Name: "log-mode", Value: record.LogIndependent, DefaultText: record.LogIndependent, Usage: "`HOW` what another thread has is logged: as everything else (independent), or only from whom it came (ccp), which is smaller, but threads then don't replay alone"},
+		&cli.StringFlag{Name: "log-mode", Value: record.LogIndependent, DefaultText: record.LogIndependent, Usage: "`HOW` what another thread has is logged: as everything else (independent); only from whom it came (ccp), which is smaller, but threads then don't replay alone; or so, and what no thread has as snapshots of memory in a second file (ccp:memory)"},
 		&cli.IntFlag{Name: "slice", DefaultText: "30000", Usage: "mean number of `INSTRUCTIONS` between pre-emptions"},
 		&cli.StringFlag{Name: "children", Value: "run", DefaultText: "run", Usage: "`WHAT` becomes of processes that the program forks: run beside it, unrecorded; record, into a folder with a trace for each; or forbid"},
 		&cli.StringFlag{Name: "embed", Value: "own", DefaultText: "own", Usage: "`WHOSE` executables and libraries, with debugging information, to keep in the trace: own (all but the distribution's), all or none"},

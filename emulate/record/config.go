@@ -22,10 +22,13 @@ const (
 const (
 	LogIndependent = "independent" // it is logged again: each thread replays alone
 	LogCCP         = "ccp"         // only the coherence message is logged: from whom it came
+	// As LogCCP, and what no thread has isn't logged either, but comes from
+	// snapshots of memory in a second file, Output and traces.ImagesSuffix.
+	LogCCPMemory = "ccp:memory"
 )
 
 // LogModes lists the log modes.
-var LogModes = []string{LogIndependent, LogCCP}
+var LogModes = []string{LogIndependent, LogCCP, LogCCPMemory}
 
 // A Config says what to record and how. Output and Argv must be set; the zero
 // value of everything else is the default.
@@ -50,7 +53,7 @@ type Config struct {
 	L1, LLC  hwmodel.Geometry
 	Protocol string
 
-	// LogMode is LogIndependent (also "") or LogCCP.
+	// LogMode is one of LogModes; "" is LogIndependent.
 	LogMode string
 	// ReadLog says how what threads read is logged, as hwmodel.ParseReadLog
 	// reads it; "" is "cache".

@@ -78,7 +78,7 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		r.acquire(e, line, write)
 	} else if !t.know.Known(line, l) {
 		if r.holders == nil || !r.fetch(c, line, l, write) {
-			if err := r.w.PutImport(t.stream, c.InstrCount(), line, (*[hwmodel.LineSize]byte)(p)); err != nil {
+			if err := r.imported(t.stream, c.InstrCount(), line, e.data); err != nil {
 				r.failed(err)
 				x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 			}
@@ -130,6 +130,18 @@ func (r *recorder) outside(c *x86.CPU, e *place, l *hwmodel.Line, line uint64, w
 		return unsafe.Pointer(live)
 	}
 	return unsafe.Pointer(seen)
+}
+
+// imported logs a line that flows in from memory.
+func (r *recorder) imported(stream uint32, count, line uint64, page *[linux.PageSize]byte) error {
+	if r.images != nil {
+		n, err := r.image(line, page)
+		if err != nil {
+			return err
+		}
+		return r.w.Put(stream, count, &traces.Packet{Kind: traces.Memory, Line: line, Value: n})
+	}
+	return r.w.PutImport(stream, count, line, (*[hwmodel.LineSize]byte)(page[line%linesPerPage*hwmodel.LineSize:]))
 }
 
 // share notes that threads share a line.

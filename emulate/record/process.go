@@ -32,7 +32,7 @@ func makeDir(dir string) error {
 		return fmt.Errorf("record: %w: children are recorded into a folder", err)
 	}
 	for _, f := range files {
-		if name := strings.TrimSuffix(f.Name(), traces.IncompleteSuffix); filepath.Ext(name) != traces.Suffix || f.IsDir() {
+		if name := strings.TrimSuffix(strings.TrimSuffix(f.Name(), traces.IncompleteSuffix), traces.ImagesSuffix); filepath.Ext(name) != traces.Suffix || f.IsDir() {
 			return fmt.Errorf("record: the folder %s has %s in it, which isn't a trace: choose another", dir, f.Name())
 		}
 	}
@@ -65,7 +65,7 @@ func (r *recorder) Fork(q *linux.Process) linux.Hooks {
 	h := r.head
 	h.PID, h.Parent, h.ForkThread, h.ForkMin = uint32(q.PID), uint32(r.p.PID), r.cur.stream, r.min
 	w, err := traces.Create(traceOf(r.cfg.Output, q.PID), h)
-	c := r.newRecorder(w)
+	c := r.newRecorder(w, traceOf(r.cfg.Output, q.PID), h)
 	if err != nil {
 		c.ended = true
 		r.failed(err)
@@ -98,6 +98,9 @@ func (r *recorder) ProcessEnd(q *linux.Process, st linux.ExitStatus) {
 	r.ended = true
 	r.add(&r.total)
 	if err := r.w.Close(); err != nil {
+		r.failed(err)
+	}
+	if err := r.images.close(); err != nil {
 		r.failed(err)
 	}
 	if s, err := os.Stat(traceOf(r.cfg.Output, q.PID)); err == nil {

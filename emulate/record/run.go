@@ -63,7 +63,8 @@ type recorder struct {
 	places   [places]place
 	borrowed bool // as is another process's, which is told of changes: places don't hold
 
-	holders holders // in LogCCP; else nil
+	holders holders // unless in LogIndependent: nil
+	images  *images // in LogCCPMemory, else nil
 
 	atomics    map[atomicOperand]struct{}
 	lastAtomic atomicOperand
@@ -106,12 +107,16 @@ type atomicOperand struct {
 	size int
 }
 
-// newRecorder returns the recorder of a process that writes to w.
-func (g *recording) newRecorder(w *traces.Writer) *recorder {
+// newRecorder returns the recorder of a process that writes to w, the trace at
+// path with the header head.
+func (g *recording) newRecorder(w *traces.Writer, path string, head traces.Header) *recorder {
 	g.processes++
 	r := &recorder{recording: g, w: w, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
 	if g.cfg.LogMode != LogIndependent {
 		r.holders = holders{}
+	}
+	if g.cfg.LogMode == LogCCPMemory {
+		r.images = &images{path: path, head: head, pages: map[uint64]*[linux.PageSize]byte{}}
 	}
 	return r
 }
@@ -155,7 +160,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores), embeds: embeds, known: map[moduleFile]bool{},
 		tenants:  map[*linux.Frame]*tenants{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
-	r := g.newRecorder(w)
+	r := g.newRecorder(w, output, head)
 	p, err := linux.New(lc, r, cfg.Argv, cfg.Env)
 	if err != nil {
 		w.Abort()
@@ -169,8 +174,13 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if e := w.Close(); err == nil {
 		err = e
 	}
-	if st, e := os.Stat(output); e == nil {
-		res.Bytes += st.Size()
+	if e := r.images.close(); err == nil {
+		err = e
+	}
+	for _, f := range []string{output, output + traces.ImagesSuffix} {
+		if st, e := os.Stat(f); e == nil && (f == output || r.images != nil) {
+			res.Bytes += st.Size()
+		}
 	}
 	return res, err
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/racesim/racesim/emulate/record"
@@ -94,27 +95,29 @@ func TestDependentRecordingIsTheIndependentOne(t *testing.T) {
 					break
 				}
 				alone, res := quietly(t, cfg, bin)
-				cfg.LogMode = record.LogCCP
-				path, res2 := quietly(t, cfg, bin)
-				if res2.Instructions != res.Instructions || res2.Status != res.Status {
-					t.Fatalf("seed %d: %+v, independently %+v", cfg.Seed, res2, res)
-				}
-				s := open(t, path)
-				for workers := 1; workers <= 3; workers += 2 {
-					v, err := s.Verify(context.Background(), workers, nil)
-					if err != nil {
-						t.Fatalf("seed %d: %v", cfg.Seed, err)
+				for _, mode := range record.LogModes[1:] {
+					cfg.LogMode = mode
+					path, res2 := quietly(t, cfg, bin)
+					if res2.Instructions != res.Instructions || res2.Status != res.Status {
+						t.Fatalf("seed %d, %s: %+v, independently %+v", cfg.Seed, mode, res2, res)
 					}
-					if v.Instructions != res.Instructions || v.Threads != res.Threads || v.CutOff != 0 {
-						t.Errorf("seed %d: replayed %+v, recorded %+v", cfg.Seed, v, res)
+					s := open(t, path)
+					for workers := 1; workers <= 3; workers += 2 {
+						v, err := s.Verify(context.Background(), workers, nil)
+						if err != nil {
+							t.Fatalf("seed %d, %s: %v", cfg.Seed, mode, err)
+						}
+						if v.Instructions != res.Instructions || v.Threads != res.Threads || v.CutOff != 0 {
+							t.Errorf("seed %d, %s: replayed %+v, recorded %+v", cfg.Seed, mode, v, res)
+						}
 					}
+					if st := s.Reader().FileSize(); i == 0 && res.Threads > 1 && !c.few && st >= res.Bytes {
+						t.Errorf("seed %d, %s: %d bytes, independently %d", cfg.Seed, mode, st, res.Bytes)
+					}
+					out := decoupled(t, path)
+					sameStreams(t, out, alone)
+					verify(t, open(t, out))
 				}
-				if i == 0 && res.Threads > 1 && !c.few && res2.Bytes >= res.Bytes {
-					t.Errorf("seed %d: %d bytes, independently %d", cfg.Seed, res2.Bytes, res.Bytes)
-				}
-				out := decoupled(t, path)
-				sameStreams(t, out, alone)
-				verify(t, open(t, out))
 			}
 		})
 	}
@@ -140,6 +143,25 @@ func TestDependentProcessesReplay(t *testing.T) {
 				sameStreams(t, out, filepath.Join(alone, filepath.Base(f)))
 			}
 		}
+	}
+}
+
+// Values in a second file are missed if it isn't there, and the file is named.
+func TestSecondFileIsNeeded(t *testing.T) {
+	path, _, _ := recorded(t, record.Config{LogMode: record.LogCCPMemory}, guest(t, "threads"))
+	s := open(t, path)
+	verify(t, s)
+	for _, k := range []traces.Kind{traces.Import} {
+		if n := s.Reader().Sizes().Packets[k]; n > 0 {
+			t.Errorf("%d %v packets in the trace", n, k)
+		}
+	}
+	if err := os.Rename(path+traces.ImagesSuffix, path+".elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := open(t, path).Verify(context.Background(), 0, nil)
+	if err == nil || !strings.Contains(err.Error(), path+traces.ImagesSuffix) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 type Decoupled struct {
 	Stats
 	Threads int
-	Fetches uint64 // entries that depended on another thread
+	Fetches uint64 // entries that depended on another thread or the second file
 }
 
 // arrivals is the number of lines of a thread that may wait to be written.
@@ -190,7 +190,16 @@ func (m *merger) advance(g *mergeStream) error {
 // put writes a stream's packet and reads the next.
 func (m *merger) put(g *mergeStream) error {
 	var err error
-	if k := g.p.Kind; k == traces.Fetch || k == traces.FetchOwn {
+	switch g.p.Kind {
+	case traces.Memory:
+		data := m.s.imageOf(g.p.Line, g.p.Value)
+		if data == nil {
+			g.p = nil // as when it is replayed
+			return nil
+		}
+		m.fetches++
+		err = m.w.PutImport(g.stream, g.p.Count, g.p.Line, data)
+	case traces.Fetch, traces.FetchOwn:
 		data, ok := m.line(emulate.ThreadID(g.stream))
 		if !ok {
 			g.p = nil // the other's stream ends earlier, or the replay failed
@@ -198,7 +207,7 @@ func (m *merger) put(g *mergeStream) error {
 		}
 		m.fetches++
 		err = m.w.PutImport(g.stream, g.p.Count, g.p.Line, &data)
-	} else {
+	default:
 		err = m.w.Put(g.stream, g.p.Count, g.p)
 	}
 	if err != nil {

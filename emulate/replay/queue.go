@@ -58,12 +58,16 @@ func (q *queue) full() bool      { return q.len() == queueSize }
 func (q *queue) front() *waiting { return &q.ring[q.head%queueSize] }
 func (q *queue) last() *waiting  { return &q.ring[(q.tail-1)%queueSize] }
 
-func (q *queue) push(p *traces.Packet) {
+// push appends a packet; data are the bytes of one that doesn't have them itself.
+func (q *queue) push(p *traces.Packet, data *[hwmodel.LineSize]byte) {
 	w := &q.ring[q.tail%queueSize]
 	w.count, w.source, w.part = p.Count, 0, false
 	switch p.Kind {
 	case traces.Import, traces.Part:
 		w.take(p)
+		q.lines[p.Line%lineCounts]++
+	case traces.Memory:
+		w.line, w.data = p.Line, *data
 		q.lines[p.Line%lineCounts]++
 	case traces.Fetch, traces.FetchOwn:
 		w.line, w.source, w.min = p.Line, emulate.ThreadID(p.Thread), p.Since
@@ -139,7 +143,7 @@ func (w *waiting) String() string {
 }
 
 // queued are the kinds of packets that wait in the queue.
-var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn)
+var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn, traces.Memory)
 
 // queues says whether packets of the kind wait in the queue.
 func (t *Thread) queues(k traces.Kind) bool {
@@ -155,9 +159,15 @@ func (t *Thread) fill() *traces.Packet {
 		if p == nil || !t.queues(p.Kind) || t.q.full() {
 			return p
 		}
-		t.q.push(p)
+		var data *[hwmodel.LineSize]byte
+		if p.Kind == traces.Memory {
+			if data = t.image(p); data == nil {
+				return nil
+			}
+		}
+		t.q.push(p, data)
 		switch p.Kind {
-		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn:
+		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn, traces.Memory:
 			t.win.Drop(p.Line)
 		case traces.Page, traces.PageFrom:
 			for l := p.N * linesPerPage; l < (p.N+1)*linesPerPage; l++ {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ type Session struct {
 	about     string // of an experiment
 	stacks    map[emulate.ThreadID][]Frame
 	snapshots []Image
+	images    map[uint64][]imageLine // of the second file, by line
 
 	releaseOnce sync.Once
 	releases    map[release]*[PageSize]byte
@@ -82,6 +84,9 @@ type Image struct {
 	Data []byte
 }
 
+// logModes are those that can be replayed.
+var logModes = []string{"independent", "ccp", "ccp:memory"}
+
 // Open reads the process stream of a trace. The Session doesn't close r.
 func Open(r *traces.Reader) (*Session, error) {
 	s := &Session{r: r, last: map[emulate.ThreadID]traces.StreamInfo{}, code: map[uint64][]codeVersion{}, decoded: x86.NewDecoded()}
@@ -89,8 +94,8 @@ func Open(r *traces.Reader) (*Session, error) {
 	switch {
 	case h.Arch != "x86-64":
 		return nil, fmt.Errorf("replay: the trace is of instruction set %q, expected x86-64", h.Arch)
-	case h.LogMode != "independent" && h.LogMode != "ccp":
-		return nil, fmt.Errorf("replay: mode %q isn't supported, expected independent or ccp", h.LogMode)
+	case !slices.Contains(logModes, h.LogMode):
+		return nil, fmt.Errorf("replay: log mode %q isn't supported, expected one of %q", h.LogMode, logModes)
 	}
 	var err error
 	if s.reads, err = hwmodel.ParseReadLog(h.ReadLog); err != nil {
@@ -162,6 +167,11 @@ func Open(r *traces.Reader) (*Session, error) {
 	}
 	if haveShared && r.Incomplete() == "" {
 		s.shared = NewLineSet(lines)
+	}
+	if h.LogMode == "ccp:memory" {
+		if err := s.readImages(); err != nil {
+			return nil, err
+		}
 	}
 	sort.SliceStable(s.recodes, func(i, j int) bool { return s.recodes[i].min < s.recodes[j].min })
 	return s, nil

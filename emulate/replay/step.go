@@ -265,6 +265,13 @@ func (t *Thread) apply(p *traces.Packet) error {
 		var w waiting
 		w.take(p)
 		t.flowIn(&w)
+	case traces.Memory:
+		data := t.image(p)
+		if data == nil {
+			return t.err
+		}
+		t.stats.Imports++
+		t.importLine(p.Line, data)
 	case traces.Fetch, traces.FetchOwn:
 		w := waiting{count: p.Count, line: p.Line, source: emulate.ThreadID(p.Thread), min: p.Since}
 		if !t.arrived(&w) {
