@@ -36,6 +36,7 @@ type RecordConfig struct {
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC     string // size/ways, as 32K/8; "": the default
+	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
 	ReadLog     string // how reads are logged: cache, page, none, last, zero, shadow:N; "": cache
 
 	Stdin, Stdout, Stderr *os.File // nil: this process's
@@ -116,6 +117,11 @@ func (cfg *RecordConfig) Check() error {
 			return err
 		}
 	}
+	if cfg.MemoryModel != "" {
+		if _, err := hwmodel.ParseMemoryModel(cfg.MemoryModel); err != nil {
+			return err
+		}
+	}
 	switch {
 	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
 		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
@@ -146,7 +152,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {

@@ -194,7 +194,7 @@ var kindTable = [numKinds]KindInfo{
 	importMask: {Where: InThread, Name: "import-mask", Form: Import, Fields: []*Field{fLine, fDataM},
 		Doc: "Short form of import: at most 32 bytes aren't 0."},
 	Order: {Where: InThread, Name: "order", Fields: []*Field{fMin},
-		Doc: "The next instruction is an orderable one: LOCK-prefixed, XCHG with memory, MFENCE, or one that reads the clock."},
+		Doc: "The next instruction is an orderable one: LOCK-prefixed, XCHG with memory, MFENCE, one that reads the clock, or whatever else the memory model orders."},
 	SyscallEnter: {Where: InThread, Name: "syscall", Fields: []*Field{fMin, fNr, fArgs, fRel},
 		Doc: "The next instruction is a system call, entered now."},
 	SyscallExit: {Where: InThread, Name: "sysret", Fields: []*Field{fMin, fNr, fRet, fAcq, fReads, fWrites, fState},

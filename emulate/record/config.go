@@ -59,6 +59,10 @@ type Config struct {
 	// reads it; "" is "cache".
 	ReadLog string
 
+	// MemoryModel says which events are orderable, as hwmodel.ParseMemoryModel
+	// reads it; "" is "fence".
+	MemoryModel string
+
 	// Seed determines schedule and guest randomness. Schedule is "random"
 	// (also ""), "rr" or "pct". Slice is the mean length of a slice in
 	// instructions, 0 for the default. Clock is "virtual" (also "") or "host".
@@ -96,6 +100,7 @@ type Config struct {
 	KeyFrameEvery, HashEvery int64
 
 	reads     hwmodel.ReadLog
+	orders    hwmodel.MemoryModel
 	perImport uint64 // instructions to the next key frame for each line that flowed in since the last
 }
 
@@ -154,6 +159,12 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.LogMode != LogIndependent && c.reads.Kind != hwmodel.ReadsCache {
 		return linux.Config{}, fmt.Errorf("record: log mode %s with read log %s: only lines can be had from other threads, choose read log cache", c.LogMode, c.ReadLog)
+	}
+	if c.MemoryModel == "" {
+		c.MemoryModel = hwmodel.OrdersFences.String()
+	}
+	if c.orders, err = hwmodel.ParseMemoryModel(c.MemoryModel); err != nil {
+		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

@@ -25,7 +25,7 @@ type thread struct {
 	split         bool // inside a read-modify-write instruction
 	call          entry
 
-	reads *values // of a log of values
+	reads *values // of a log of values, or a memory model that orders accesses
 }
 
 // An entry is the state at the entry of a system call.
@@ -77,8 +77,11 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	if r.holders != nil {
 		t.held = r.m.NewKnowledge()
 	}
+	if r.cfg.reads.Values() || r.cfg.orders.Loads() {
+		t.reads = &values{r: r, t: t}
+	}
 	if r.cfg.reads.Values() {
-		t.reads = &values{r: r, t: t, pred: r.cfg.reads.Predictor()}
+		t.reads.pred = r.cfg.reads.Predictor()
 	}
 	lt.Rec = t
 	r.threads++
@@ -208,7 +211,9 @@ func (r *recorder) Orderable(c *x86.CPU, addr uint64, size int) {
 	if r.p.PreemptAtomic(r.cur.t) {
 		x86.Raise(&x86.Stop{Kind: x86.StopYield})
 	}
-	r.order(c.InstrCount())
+	if r.cfg.orders.Fences() {
+		r.order(c.InstrCount())
+	}
 	if op := (atomicOperand{addr, size}); size > 0 && op != r.lastAtomic {
 		r.lastAtomic = op
 		r.atomics[op] = struct{}{}
@@ -229,7 +234,7 @@ func (r *recorder) order(count uint64) {
 // Nondet serves x86.Env.
 func (r *recorder) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
 	r.p.Nondet(r.cur.t, what, dst)
-	if what == x86.RDTSC || what == x86.RDTSCP { // clocks of different threads can be compared
+	if r.cfg.orders.Fences() && (what == x86.RDTSC || what == x86.RDTSCP) { // clocks of different threads can be compared
 		r.order(c.InstrCount())
 	}
 	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Nondet, What: uint8(what), Regs: x86.NondetRegs(c, what, dst)})

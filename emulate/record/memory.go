@@ -62,11 +62,11 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	t := r.cur
 	may := r.m.Access(r.unit, l, line, write)
-	if t.reads != nil {
+	if r.cfg.reads.Values() {
 		if l.Touch(t.stream, line, write) {
 			r.share(line, l)
 		}
-		if write && may && !e.frame.Code && !r.cfg.reads.SeesStores() {
+		if write && may && !e.frame.Code && !r.cfg.reads.SeesStores() && !r.cfg.orders.Stores() {
 			r.win.AllowWrites(line, p)
 		}
 		return p
@@ -96,7 +96,11 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	if l.Touch(t.stream, line, write) {
 		r.share(line, l)
 	}
-	r.win.Allow(line, p, write && may)
+	if t.reads == nil {
+		r.win.Allow(line, p, write && may)
+	} else if write && may && !r.cfg.orders.Stores() {
+		r.win.AllowWrites(line, p)
+	}
 	return p
 }
 

@@ -267,7 +267,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 		dir, _ = os.Getwd()
 	}
 	return traces.Header{
-		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: "fence", LogMode: cfg.LogMode,
+		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, LogMode: cfg.LogMode,
 		Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,

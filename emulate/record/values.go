@@ -5,13 +5,14 @@ import (
 	"github.com/racesim/racesim/hwmodel"
 )
 
-// values logs what a thread reads value by value, as far as it isn't predicted.
-// It is the thread's x86.Watcher: no line gets a read tag, so it sees every
-// load.
+// values logs what a thread reads value by value, as far as it isn't predicted,
+// and the order of its accesses, if the memory model wants it. It is the
+// thread's x86.Watcher: no line gets a read tag, so it sees every load, and no
+// write tag if stores matter, too.
 type values struct {
 	r    *recorder
 	t    *thread
-	pred *hwmodel.Predictor
+	pred *hwmodel.Predictor // nil: lines or pages are logged
 
 	at      uint64 // the instruction that skipped is about
 	skipped uint64 // its reads that were predicted, since the last one that wasn't
@@ -20,6 +21,12 @@ type values struct {
 // Load serves x86.Watcher.
 func (l *values) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
 	n := c.InstrCount()
+	if l.r.cfg.orders.Loads() && !c.Atomic() { // atomic ones have their number
+		l.r.order(n)
+	}
+	if l.pred == nil {
+		return v
+	}
 	if n != l.at {
 		l.at, l.skipped = n, 0
 	}
@@ -37,10 +44,19 @@ func (l *values) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v 
 }
 
 // Store serves x86.Watcher.
-func (l *values) Store(c *x86.CPU, addr uint64, size int, v uint64) { l.pred.Stored(addr, size, v) }
+func (l *values) Store(c *x86.CPU, addr uint64, size int, v uint64) {
+	if l.r.cfg.orders.Stores() && !c.Atomic() {
+		l.r.order(c.InstrCount())
+	}
+	if l.pred != nil {
+		l.pred.Stored(addr, size, v)
+	}
+}
 
 // reset forgets everything, at a key frame.
 func (l *values) reset() {
-	l.pred.Reset()
+	if l.pred != nil {
+		l.pred.Reset()
+	}
 	l.skipped = 0
 }

@@ -49,7 +49,7 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		return unsafe.Pointer(&t.reads.line)
 	}
 	pg := t.mem.find(line / linesPerPage)
-	tag := !t.all && (t.observed == nil || !t.observed.Has(line)) && !t.watched.has(line) && (t.fault == nil || t.fault.line != line)
+	tag := !t.all && t.every == nil && (t.observed == nil || !t.observed.Has(line)) && !t.watched.has(line) && (t.fault == nil || t.fault.line != line)
 	if pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.q.len() == 0 || t.q.pages != 0 {
 		took := t.takeImport(line)
 		if t.err != nil { // another thread's, that it depends on
@@ -140,14 +140,21 @@ func (c *codePages) add(num uint64) {
 // Orderable serves x86.Env: the event must be due now.
 func (t *Thread) Orderable(c *x86.CPU, addr uint64, size int) {
 	n := c.InstrCount()
+	if !t.s.orders.Fences() {
+		if t.OnOrder != nil {
+			t.OnOrder(t, t.min, addr, size)
+		}
+		return
+	}
 	if t.orderOK || t.orderAt != n {
 		w := t.due(n)
 		switch {
 		case w != nil && w.line == noLine:
 			t.stats.Orders++
 			t.order, t.orderAt = w.min, n
+			min := w.min
 			t.q.pop()
-			t.sync(w.min, n)
+			t.event(min, n)
 		case t.orderOK && t.orderAt == n && t.order != 0:
 			// A Watcher had stopped the instruction after it asked.
 		default:

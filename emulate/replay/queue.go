@@ -235,8 +235,13 @@ func (t *Thread) takeDue() {
 	for t.err == nil && t.q.len() > 0 && t.q.front().count == t.cpu.Count {
 		switch w := t.q.front(); w.line {
 		case noLine:
-			t.sync(w.min, w.count)
+			t.stats.Orders++
+			if t.OnOrder != nil { // of an instruction that doesn't ask for it
+				t.OnOrder(t, w.min, 0, 0)
+			}
+			min := w.min
 			t.q.pop()
+			t.event(min, t.cpu.Count)
 		case readLine:
 			return // nobody asks for it any more: it is missed
 		case pageLine:

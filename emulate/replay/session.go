@@ -21,6 +21,7 @@ import (
 type Session struct {
 	r       *traces.Reader
 	reads   hwmodel.ReadLog
+	orders  hwmodel.MemoryModel
 	threads []emulate.ThreadID
 	last    map[emulate.ThreadID]traces.StreamInfo
 
@@ -99,6 +100,9 @@ func Open(r *traces.Reader) (*Session, error) {
 	}
 	var err error
 	if s.reads, err = hwmodel.ParseReadLog(h.ReadLog); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if s.orders, err = hwmodel.ParseMemoryModel(h.MemoryModel); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	if s.reads.Kind != hwmodel.ReadsCache && h.LogMode != "independent" {

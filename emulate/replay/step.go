@@ -330,7 +330,9 @@ func (t *Thread) apply(p *traces.Packet) error {
 		return err
 	}
 	if p.Kind.HasMin() && p.Kind != traces.KeyFrame {
-		t.sync(p.Min, p.Count)
+		if t.event(p.Min, p.Count); t.err != nil {
+			return t.err
+		}
 	}
 	t.old = true
 	return nil

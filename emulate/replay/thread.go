@@ -38,6 +38,7 @@ type Thread struct {
 	ended   bool      // the Exit packet was applied
 	err     error
 
+	every   *values           // of a log of values, or a memory model that orders accesses, else nil
 	reads   *values           // of a log of values, else nil
 	fresh   map[uint64]uint64 // if not nil: by page, lines that flowed in and weren't touched since
 	onLine  func(line uint64) // if not nil: called before each access
@@ -135,9 +136,13 @@ func (s *Session) newThread(id emulate.ThreadID) (*Thread, error) {
 	t := &Thread{s: s, id: id, win: new(hwmodel.Window), mem: NewMemory(), cur: s.r.Cursor(uint32(id)), Want: DefaultWant}
 	t.cpu.Win, t.cpu.Mem, t.cpu.Env = t.win, t, t
 	t.forgetCode()
+	if s.reads.Values() || s.orders.Loads() {
+		t.every = &values{t: t}
+		t.cpu.Watch = t.every
+	}
 	if s.reads.Values() {
-		t.reads = &values{t: t, pred: s.reads.Predictor()}
-		t.cpu.Watch = t.reads
+		t.every.pred = s.reads.Predictor()
+		t.reads = t.every
 	}
 	return t, nil
 }
@@ -220,6 +225,15 @@ func (t *Thread) fail(err error) error {
 	return err
 }
 
+// event is sync for an event that happens now, after those before it.
+func (t *Thread) event(min, count uint64) {
+	if min <= t.min && t.err == nil {
+		t.diverged(fmt.Sprintf("an orderable event after %d, which the thread had", t.min), "event %d", min)
+		return
+	}
+	t.sync(min, count)
+}
+
 // sync notes that orderable event min happened at count, and drops code that
 // had changed by then.
 func (t *Thread) sync(min, count uint64) {
@@ -271,11 +285,12 @@ func (t *Thread) Imports() uint64 { return t.stats.Imports }
 
 // Observe makes w see all accesses to the lines in set, or all accesses if all
 // is set; set may be nil. Other lines keep their full speed; w may see some
-// accesses to them, too. A nil w ends it. Of a log of values, w sees all
-// accesses in any case.
+// accesses to them, too. A nil w ends it. If not
+// even the thread's own look at the trace gives lines tags (Session.Native), w
+// sees all accesses in any case.
 func (t *Thread) Observe(set *LineSet, all bool, w x86.Watcher) {
-	if t.reads != nil {
-		t.reads.also = w
+	if t.every != nil {
+		t.every.also = w
 		return
 	}
 	t.cpu.Watch = w

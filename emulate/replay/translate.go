@@ -11,17 +11,18 @@ import (
 	"github.com/racesim/racesim/traces"
 )
 
-// Native says whether the trace's log of reads is one of lines, so that threads
-// can be replayed from snapshots and observed line by line. Others must be
-// translated first.
-func (s *Session) Native() bool { return s.reads.Kind == hwmodel.ReadsCache }
+// Native says whether the trace's log of reads is one of lines, and its memory
+// model doesn't order every access, so that threads can be replayed from
+// snapshots and observed line by line. Others must be translated first.
+func (s *Session) Native() bool { return s.reads.Kind == hwmodel.ReadsCache && !s.orders.Loads() }
 
 // ReadLog says how reads are logged.
 func (s *Session) ReadLog() hwmodel.ReadLog { return s.reads }
 
 // Translate writes the trace once more to w, which was made with the header
 // TranslatedHeader returns: the same threads do the same, but what they read is
-// logged as lines, or as the parts of lines that the trace knows of. It doesn't
+// logged as lines, or as the parts of lines that the trace knows of, and single
+// accesses aren't orderable. It doesn't
 // close w. The trace is replayed for it, and an error is mostly a Divergence.
 //
 // A trace that was cut off is translated up to where all streams go; its
@@ -52,6 +53,9 @@ func (s *Session) Translate(w *traces.Writer) error {
 func (s *Session) TranslatedHeader() traces.Header {
 	h := s.r.Header()
 	h.ReadLog = hwmodel.ReadLog{Kind: hwmodel.ReadsCache}.String()
+	if s.orders.Loads() {
+		h.MemoryModel = hwmodel.OrdersFences.String()
+	}
 	return h
 }
 
@@ -69,10 +73,16 @@ func (s *Session) translate(w *traces.Writer, id emulate.ThreadID) error {
 	if err != nil {
 		return err
 	}
+	if s.reads.Kind == hwmodel.ReadsCache {
+		return s.thin(w, t)
+	}
 	x := &translation{w: w, t: t, known: NewMemory()}
+	t.Want = ^Kinds(traces.Read, traces.Page, traces.PageFrom, traces.Order)
 	t.Observe(nil, true, x)
 	t.onLine = x.touch
-	t.Want = ^Kinds(traces.Read, traces.Page, traces.PageFrom)
+	if s.orders.Fences() {
+		t.OnOrder = x.ordered
+	}
 	if s.reads.Kind == hwmodel.ReadsPage {
 		t.fresh = map[uint64]uint64{}
 	}
@@ -107,12 +117,52 @@ func (s *Session) translate(w *traces.Writer, id emulate.ThreadID) error {
 	}
 }
 
+// thin copies a thread's stream, the first packet of which was, without the
+// numbers of single accesses.
+func (s *Session) thin(w *traces.Writer, t *Thread) error {
+	asked := map[uint64]bool{}
+	t.OnOrder = func(_ *Thread, min, addr uint64, size int) { asked[min] = true }
+	t.Want = 0
+	if _, err := t.Step(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	cur := s.r.Cursor(uint32(t.id))
+	for first := true; ; first = false {
+		p, err := cur.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if first || p.Kind == traces.Order && !asked[p.Min] {
+			continue
+		}
+		if err := w.Put(uint32(t.id), p.Count, p); err != nil {
+			return err
+		}
+	}
+}
+
 // A translation is the x86.Watcher that logs what a thread reads as lines.
 type translation struct {
 	w     *traces.Writer
 	t     *Thread
 	known *Memory // what the thread knows by what was logged so far
+	min   uint64  // of the last order logged
 	err   error
+}
+
+// ordered logs an orderable instruction. Orderable events that are single
+// accesses don't come here: the order of slices says the same.
+func (x *translation) ordered(t *Thread, min, addr uint64, size int) {
+	if min == x.min {
+		return // asked for twice
+	}
+	x.min = min
+	if err := x.w.PutOrder(uint32(t.id), t.cpu.InstrCount(), min); err != nil && x.err == nil {
+		x.err = err
+	}
 }
 
 // put logs that bytes of a line flow in now, own ones of them unknown until

@@ -21,8 +21,17 @@ type values struct {
 }
 
 // Load serves x86.Watcher.
-func (l *values) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, _ uint64) uint64 {
+func (l *values) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, got uint64) uint64 {
 	n := c.InstrCount()
+	if l.t.s.orders.Loads() && !c.Atomic() {
+		l.order(n, "a load")
+	}
+	if l.pred == nil {
+		if l.also != nil {
+			return l.also.Load(c, addr, size, kind, got)
+		}
+		return got
+	}
 	if n != l.at {
 		l.at, l.skipped = n, 0
 	}
@@ -50,9 +59,28 @@ func (l *values) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, _ 
 
 // Store serves x86.Watcher.
 func (l *values) Store(c *x86.CPU, addr uint64, size int, v uint64) {
-	l.pred.Stored(addr, size, v)
+	if l.t.s.orders.Stores() && !c.Atomic() {
+		l.order(c.InstrCount(), "a store")
+	}
+	if l.pred != nil {
+		l.pred.Stored(addr, size, v)
+	}
 	if l.also != nil {
 		l.also.Store(c, addr, size, v)
+	}
+}
+
+// order takes the orderable event that an access is.
+func (l *values) order(count uint64, what string) {
+	w := l.t.due(count)
+	if w == nil || w.line != noLine {
+		l.t.raise(l.t.nextPacket(), "%s, which is orderable", what)
+	}
+	l.t.stats.Orders++
+	min := w.min
+	l.t.q.pop()
+	if l.t.event(min, count); l.t.err != nil {
+		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errDiverged})
 	}
 }
 

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"sort"
@@ -68,6 +69,7 @@ func (s *Session) Verify(ctx context.Context, workers int, progress func(done ui
 		next  atomic.Int64
 		done  atomic.Uint64
 		total = Verified{Threads: len(s.threads), Segments: len(queue)}
+		turns []turn
 		first error
 		at    uint64
 	)
@@ -81,7 +83,7 @@ func (s *Session) Verify(ctx context.Context, workers int, progress func(done ui
 					return
 				}
 				g := queue[i]
-				st, cut, err := s.verifySegment(ctx, g, func(n uint64) {
+				st, own, cut, err := s.verifySegment(ctx, g, func(n uint64) {
 					d := done.Add(n)
 					if progress != nil {
 						progress(d)
@@ -89,6 +91,7 @@ func (s *Session) Verify(ctx context.Context, workers int, progress func(done ui
 				})
 				mu.Lock()
 				total.Stats.add(st)
+				turns = append(turns, own...)
 				if cut {
 					total.CutOff++
 				}
@@ -103,19 +106,42 @@ func (s *Session) Verify(ctx context.Context, workers int, progress func(done ui
 	if first == nil {
 		first = ctx.Err()
 	}
+	if first == nil {
+		first = inTurn(turns)
+	}
 	return total, first
+}
+
+// A turn is a thread's stay on a unit, by the first and last of its orderable
+// events. Each thread's events only go forward, which is checked as they are
+// applied; that turns don't overlap makes them one order of all threads.
+type turn struct {
+	id       emulate.ThreadID
+	from, to uint64
+}
+
+// inTurn says which turns overlap, if any do.
+func inTurn(turns []turn) error {
+	sort.Slice(turns, func(i, j int) bool { return turns[i].from < turns[j].from })
+	for i := 1; i < len(turns); i++ {
+		if a, b := turns[i-1], turns[i]; b.from <= a.to && a.id != b.id {
+			return fmt.Errorf("replay: thread %d has orderable events %d to %d, and thread %d has %d to %d: they overlap", a.id, a.from, a.to, b.id, b.from, b.to)
+		}
+	}
+	return nil
 }
 
 // verifySegment replays one segment. cut says that the thread's stream ends
 // before the thread does.
-func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint64)) (st Stats, cut bool, err error) {
+func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint64)) (st Stats, turns []turn, cut bool, err error) {
 	t, err := s.newThread(g.id)
 	if err != nil {
-		return st, false, err
+		return st, nil, false, err
 	}
 	if err := t.StartAt(g.n); err != nil {
-		return st, false, err
+		return st, nil, false, err
 	}
+	from, in := t.min, g.n > 0 // key frames are inside of turns
 	t.Want = Kinds(traces.Switch, traces.KeyFrame)
 	reported := uint64(0)
 	for {
@@ -124,19 +150,30 @@ func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint6
 			ran(n - reported)
 			reported = n
 			if ctx.Err() != nil {
-				return t.stats, false, nil
+				return t.stats, turns, false, nil
 			}
 		}
 		if errors.Is(err, io.EOF) {
+			if in {
+				turns = append(turns, turn{g.id, from, t.min})
+			}
 			ran(t.stats.Instructions - reported)
-			return t.stats, !t.ended, nil
+			return t.stats, turns, !t.ended, nil
 		}
 		if err != nil {
-			return t.stats, false, err
+			return t.stats, turns, false, err
+		}
+		if ev.Kind == traces.Switch {
+			if in = ev.Packet.In; in {
+				from = ev.Packet.Min
+			} else {
+				turns = append(turns, turn{g.id, from, ev.Packet.Min})
+			}
 		}
 		if ev.Kind == traces.KeyFrame {
+			turns = append(turns, turn{g.id, from, t.min})
 			ran(t.stats.Instructions - reported)
-			return t.stats, false, nil
+			return t.stats, turns, false, nil
 		}
 	}
 }

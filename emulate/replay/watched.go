@@ -64,7 +64,7 @@ func (t *Thread) Watch(page, mask uint64) {
 // execution.
 func (t *Thread) Relax(line uint64, write bool) {
 	pg := t.mem.find(line / linesPerPage)
-	if t.reads != nil || pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.fault != nil || t.watched.has(line) {
+	if t.every != nil || pg == nil || pg.known>>(line&lineInPage)&1 == 0 || t.q.lines[line%lineCounts] != 0 || t.fault != nil || t.watched.has(line) {
 		return
 	}
 	own := pg.gen == t.mem.gen
