@@ -43,6 +43,7 @@ const (
 	goReady             // ready(g, …): a goroutine that waited goes on
 	goPoolPut           // sync.(*Pool).Put(p, x)
 	goPoolGet           // sync.(*Pool).Get(p) x
+	goCoro              // coroswitch_m: the thread goes on with the other side of a coroutine at once
 )
 
 var goHooks = map[string]goHook{
@@ -54,6 +55,7 @@ var goHooks = map[string]goHook{
 	"sync.runtime_notifyListNotifyOne": goNotify, "sync.runtime_notifyListNotifyAll": goNotify, "sync.runtime_notifyListWait": goNotifyWait,
 	"runtime.notifyListNotifyOne": goNotify, "runtime.notifyListNotifyAll": goNotify, "runtime.notifyListWait": goNotifyWait,
 	"runtime.ready": goReady, "sync.(*Pool).Put": goPoolPut, "sync.(*Pool).Get": goPoolGet,
+	"runtime.coroswitch_m": goCoro,
 }
 
 // What goroutines synchronise through is told apart by the top bits of its
@@ -66,6 +68,7 @@ const (
 	goObjList  = 5 << 56 // of a condition
 	goObjSlot  = 6 << 56 // a place in a channel's buffer
 	goObjMeet  = 7 << 56 // a channel without one
+	goObjCoro  = 8 << 56 // a coroutine's switch, by the thread that makes it
 )
 
 // goEntries returns the entries of the hooked functions of a Go program, and of
@@ -371,6 +374,9 @@ func (f *follower) enterGo(h goHook, t *funcs.Tracker, c *x86.CPU) {
 		call.arg[0], _ = f.peek(ax, 8) // the function's code
 	case goDestroy:
 		f.goNote(noteGoEnd, ax, 0)
+		return
+	case goCoro:
+		f.goNote(noteGoCoro, 0, 0)
 		return
 	case goTimerRun:
 		f.goNote(noteGoTimer, ax, 0)

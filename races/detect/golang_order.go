@@ -62,7 +62,8 @@ type golang struct {
 	// inside are threads whose goroutine went on in an allocator function: until
 	// that returns, it clears memory that nobody has yet.
 	inside map[emulate.ThreadID]bool
-	live   int // with a clock of their own
+	coro   map[emulate.ThreadID]bool // threads that switch from one side of a coroutine to the other
+	live   int                       // with a clock of their own
 	made   uint64
 	nchan  uint64
 	full   bool // there were more than maxStrands
@@ -85,7 +86,7 @@ func newGolang(p *Pass) *golang {
 		return nil
 	}
 	return &golang{p: p, hooks: hooks, channel: channel, layout: ms.GoLayout(), inlines: ms.GoInlines(), gs: map[uint64]*Goroutine{},
-		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}, inside: map[emulate.ThreadID]bool{}}
+		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}, inside: map[emulate.ThreadID]bool{}, coro: map[emulate.ThreadID]bool{}}
 }
 
 // ownStacks says whether threads' stacks are taken from the run-time's heap. If
@@ -161,6 +162,10 @@ func (o *golang) resume(id emulate.ThreadID, n *note) {
 		g.strand = to
 	}
 	o.feed(races.Event{Op: races.OpSwitch, Thread: id, Strand: g.strand})
+	if o.coro[id] {
+		delete(o.coro, id)
+		o.order(races.OpAcquire, id, 0, goObjCoro|uint64(id))
+	}
 	if g.final {
 		o.feed(races.Event{Op: races.OpGather, Thread: id})
 	}
@@ -189,6 +194,9 @@ func (o *golang) take(id emulate.ThreadID, n *note) {
 		o.resume(id, n)
 	case noteGoEnd:
 		o.end(n)
+	case noteGoCoro:
+		o.coro[id] = true
+		o.order(races.OpRelease, id, 0, goObjCoro|uint64(id))
 	case noteGoTimer:
 		o.feed(races.Event{Op: races.OpSwitch, Thread: id, Strand: timerStrand(id)})
 		o.order(races.OpAcquire, id, 0, goObjTimer|n.addr)

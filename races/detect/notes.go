@@ -43,6 +43,7 @@ const (
 	noteGoChan     // the channel at addr, of size places, holds old values
 	noteGoSend     // something is sent through the channel at addr, of size places, to old, which waits
 	noteGoRecv     // …is received from old, which waits
+	noteGoCoro     // the thread goes on with the other side of a coroutine next
 	noteGoLeave    // the thread leaves it; old: in the allocator function old, asked for size bytes
 	noteGoAlloc    // the thread's goroutine got what is at addr from the allocator function old
 )
