@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/racesim/racesim/emulate/overlay"
@@ -48,14 +47,7 @@ func diff(secs []*overlay.Section, w World, want, got *overlay.Result, limit int
 			}
 		}
 	}
-	var addrs []uint64
-	for _, sp := range append(want.Written(), got.Written()...) {
-		for a := sp.Addr; a < sp.Addr+sp.N; a++ {
-			addrs = append(addrs, a)
-		}
-	}
-	slices.Sort(addrs)
-	addrs = slices.Compact(addrs)
+	addrs := overlay.Differing(want, got)
 	fresh := blocks{want: want, got: got}
 	for i := 0; i < len(addrs); {
 		a := addrs[i]
@@ -64,12 +56,6 @@ func diff(secs []*overlay.Section, w World, want, got *overlay.Result, limit int
 			continue
 		}
 		if fresh.word(a &^ 7) {
-			i++
-			continue
-		}
-		wb, wok := want.Byte(a)
-		gb, gok := got.Byte(a)
-		if wb == gb && wok == gok {
 			i++
 			continue
 		}

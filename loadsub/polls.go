@@ -12,7 +12,7 @@ import (
 // A polling knows which racing loads of a pair are such looks.
 type polling struct {
 	p    Pair
-	pre  map[uint64]byte
+	pre  *overlay.Memory
 	pcs  [2]map[uint64]bool // loads whose values only decide branches; nil: not known yet
 	refs [2][]*overlay.Result
 	done [2]bool

@@ -12,7 +12,7 @@ import (
 // retried reports whether one of the sections did nothing in r, being an
 // iteration that came back to the head of its loop, and the other ended as it
 // does alone.
-func (p Pair) retried(pre map[uint64]byte, r *overlay.Result) bool {
+func (p Pair) retried(pre *overlay.Memory, r *overlay.Result) bool {
 	secs := []*overlay.Section{p.A, p.B}
 	for part := range secs {
 		if !p.idle(r, part) {

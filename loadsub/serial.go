@@ -50,7 +50,7 @@ type Serial struct {
 	// Waits: a section waited for the other in a serial order.
 	Waits bool
 
-	pre map[uint64]byte // what the orders began with
+	pre *overlay.Memory // what the orders began with
 }
 
 // Save executes again what shows most, and writes it to l: the first
@@ -118,7 +118,7 @@ func Serialise(p Pair) *Serial {
 		s.Err = "a section is too long to be executed in other orders"
 		return s
 	}
-	var pre map[uint64]byte
+	var pre *overlay.Memory
 	var ab, ba *overlay.Result
 	okAB, okBA := false, false
 	for i, state := range p.preStates() {
@@ -208,7 +208,7 @@ func Public(os []Output) *Output {
 }
 
 // tries executes interleavings and compares them with the serial orders.
-func (p Pair) tries(s *Serial, pre map[uint64]byte, ref []*overlay.Result) {
+func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result) {
 	polls := &polling{p: p, pre: pre}
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	s.Unreached = hits == [2]int{}
@@ -339,14 +339,12 @@ func ends(n int) []Point {
 	return out
 }
 
-func (p Pair) start(pre map[uint64]byte) *overlay.Run { return p.startOf(pre, p.A, p.B) }
+func (p Pair) start(pre *overlay.Memory) *overlay.Run { return p.startOf(pre, p.A, p.B) }
 
-func (p Pair) startOf(pre map[uint64]byte, secs ...*overlay.Section) *overlay.Run {
+func (p Pair) startOf(pre *overlay.Memory, secs ...*overlay.Section) *overlay.Run {
 	r := overlay.New(secs...)
 	p.World.apply(r)
-	for addr, b := range pre {
-		r.SetByte(addr, b)
-	}
+	r.SetAll(pre)
 	p.World.streams(r)
 	r.Racy(p.Racy...)
 	r.Track(p.Racy...)
@@ -354,7 +352,7 @@ func (p Pair) startOf(pre map[uint64]byte, secs ...*overlay.Section) *overlay.Ru
 }
 
 // serial runs first to its end, then the other.
-func (p Pair) serial(pre map[uint64]byte, first int) *overlay.Result {
+func (p Pair) serial(pre *overlay.Memory, first int) *overlay.Result {
 	r := p.start(pre)
 	r.Go(first)
 	r.Go(1 - first)
@@ -363,14 +361,14 @@ func (p Pair) serial(pre map[uint64]byte, first int) *overlay.Result {
 }
 
 // hits counts the racing accesses of one section when it runs first.
-func (p Pair) hits(pre map[uint64]byte, part int) int {
+func (p Pair) hits(pre *overlay.Memory, part int) int {
 	r := p.start(pre)
 	r.Go(part)
 	return min(r.Hits(part), 64)
 }
 
 // interleave runs one schedule; nil if it can't be followed.
-func (p Pair) interleave(pre map[uint64]byte, s Schedule) *overlay.Result {
+func (p Pair) interleave(pre *overlay.Memory, s Schedule) *overlay.Result {
 	r := p.start(pre)
 	if !p.follow(r, s) {
 		return nil

@@ -12,7 +12,8 @@ type Memory struct {
 	lines map[uint64]*line
 }
 
-func newMemory() *Memory { return &Memory{lines: map[uint64]*line{}} }
+// NewMemory returns a Memory with nothing in it.
+func NewMemory() *Memory { return &Memory{lines: map[uint64]*line{}} }
 
 func (m *Memory) get(n uint64) *line { return m.lines[n] }
 
@@ -30,6 +31,13 @@ func (m *Memory) Set(addr uint64, b byte) {
 	l := m.own(addr >> 6)
 	l.data[addr&63] = b
 	l.mask |= 1 << (addr & 63)
+}
+
+// SetLine puts the bytes of a line (address >> 6) there that mask has a bit for.
+func (m *Memory) SetLine(n uint64, data *[64]byte, mask uint64) {
+	l := m.own(n)
+	merge(&l.data, data, mask)
+	l.mask |= mask
 }
 
 // Get returns a byte, if it is there.

@@ -235,6 +235,19 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 // read assembles a value the way Line does.
 func (p *participant) read(addr uint64, size int) uint64 {
 	var v uint64
+	if o := addr & 63; size <= 8 && o+uint64(size) <= 64 {
+		data, known := p.view(addr >> 6)
+		l := p.run.mem.get(p.run.canon(addr >> 6))
+		for i := uint64(0); i < uint64(size); i++ {
+			switch {
+			case l != nil && l.mask>>(o+i)&1 != 0:
+				v |= uint64(l.data[o+i]) << (8 * i)
+			case data != nil && known>>(o+i)&1 != 0:
+				v |= uint64(data[o+i]) << (8 * i)
+			}
+		}
+		return v
+	}
 	for i := 0; i < size; i++ {
 		b, _ := p.peek(addr + uint64(i))
 		v |= uint64(b) << (8 * i)

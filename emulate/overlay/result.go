@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -158,6 +159,38 @@ func (r *Result) Written() []Span {
 		}
 	}
 	return spans(lines)
+}
+
+// Differing lists the bytes that one of two executions wrote, and that aren't the
+// same after both, in order.
+func Differing(x, y *Result) []uint64 {
+	lines := map[uint64]uint64{}
+	for _, r := range []*Result{x, y} {
+		for _, w := range r.wrote {
+			for n, m := range w {
+				lines[n] |= m
+			}
+		}
+	}
+	ns := make([]uint64, 0, len(lines))
+	for n, m := range lines {
+		if a, b := x.mem.get(n), y.mem.get(n); a != nil && b != nil && m&^(a.mask&b.mask) == 0 && a.data == b.data {
+			continue
+		}
+		ns = append(ns, n)
+	}
+	slices.Sort(ns)
+	var out []uint64
+	for _, n := range ns {
+		for m := lines[n]; m != 0; m &= m - 1 {
+			at := n<<6 | uint64(bits.TrailingZeros64(m))
+			a, known := x.Byte(at)
+			if b, too := y.Byte(at); a != b || known != too {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
 }
 
 // spans turns line masks into sorted, joined spans.

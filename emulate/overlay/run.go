@@ -75,7 +75,7 @@ type Run struct {
 // New prepares an experiment with the given sections. A section may be used in
 // many runs, one after the other or at the same time.
 func New(secs ...*Section) *Run {
-	r := &Run{mem: newMemory()}
+	r := &Run{mem: NewMemory()}
 	for _, s := range secs {
 		p := &participant{sec: s, run: r, lines: map[uint64]*line{}, polls: map[uint64]int{}, cpu: new(x86.CPU)}
 		p.win.Clear()
@@ -135,6 +135,17 @@ func (r *Run) Set(addr uint64, size int, v uint64) {
 
 // SetByte puts one byte at addr before anything runs.
 func (r *Run) SetByte(addr uint64, b byte) { r.mem.Set(r.canonAddr(addr), b) }
+
+// SetAll puts all bytes of m there before anything runs; nil: none. Their
+// addresses are those that Aliases maps to.
+func (r *Run) SetAll(m *Memory) {
+	if m == nil {
+		return
+	}
+	for n, l := range m.lines {
+		r.mem.SetLine(n, &l.data, l.mask)
+	}
+}
 
 // Racy names the bytes whose accesses are counted and can be paused before.
 func (r *Run) Racy(spans ...Span) { r.racy = r.canonSpans(spans) }
