@@ -34,6 +34,7 @@ const (
 type checks struct {
 	lock   func(target uint64) LockCall
 	edges  func(line uint64) uint64 // of recorded blocks
+	near   [nearLines]lineMask      // what edges said
 	name   func(addr uint64) string
 	held   map[uint64]*holding
 	closed map[int32]int // by which participant
@@ -214,7 +215,11 @@ func (p *participant) beyond(addr uint64, size int, write bool) {
 	line, m := addr>>6, byteMask(addr, size)
 	bad := k.edge[line]
 	if k.edges != nil {
-		bad |= k.edges(line) &^ k.covered[line]
+		e := &k.near[line%nearLines]
+		if e.n != line+1 {
+			*e = lineMask{line + 1, k.edges(line)}
+		}
+		bad |= e.mask &^ k.covered[line]
 	}
 	if bad&m == 0 || !write && bad&m != m && size > 1 && addr%uint64(size) == 0 {
 		return

@@ -9,16 +9,34 @@ type line struct {
 // Memory is the set of bytes that an experiment wrote, or that were set
 // beforehand. Every participant sees it before its own view.
 type Memory struct {
-	lines map[uint64]*line
+	lines map[uint64]*line // none is ever taken out
+	near  [nearLines]struct {
+		n uint64
+		l *line // nil: nothing is known of n
+	}
 }
+
+// nearLines is the number of lines that are found without a map, each in the
+// place that its low bits say.
+const nearLines = 64
 
 // NewMemory returns a Memory with nothing in it.
 func NewMemory() *Memory { return &Memory{lines: map[uint64]*line{}} }
 
-func (m *Memory) get(n uint64) *line { return m.lines[n] }
+func (m *Memory) get(n uint64) *line {
+	e := &m.near[n%nearLines]
+	if e.n == n && e.l != nil {
+		return e.l
+	}
+	l := m.lines[n]
+	if l != nil {
+		e.n, e.l = n, l
+	}
+	return l
+}
 
 func (m *Memory) own(n uint64) *line {
-	l := m.lines[n]
+	l := m.get(n)
 	if l == nil {
 		l = new(line)
 		m.lines[n] = l
@@ -42,7 +60,7 @@ func (m *Memory) SetLine(n uint64, data *[64]byte, mask uint64) {
 
 // Get returns a byte, if it is there.
 func (m *Memory) Get(addr uint64) (byte, bool) {
-	l := m.lines[addr>>6]
+	l := m.get(addr >> 6)
 	if l == nil || l.mask>>(addr&63)&1 == 0 {
 		return 0, false
 	}

@@ -42,8 +42,11 @@ type participant struct {
 	cpu   *x86.CPU
 	win   hwmodel.Window
 	lines map[uint64]*line // what it came to know since the section's start
-	bufs  [4][64]byte
-	nbuf  int
+	views [nearLines]viewed
+	// seen are bytes that it is known to have read, left those that it has written.
+	seen, left [nearLines]lineMask
+	bufs       [4][64]byte
+	nbuf       int
 
 	next     int // next Input
 	injects  []*Injected
@@ -141,12 +144,45 @@ func (p *participant) Ret(c *x86.CPU, site, target, sp uint64) {
 
 func (p *participant) count() emulate.Count { return emulate.Count(p.cpu.InstrCount()) }
 
+// A viewed line was asked for before.
+type viewed struct {
+	n     uint64    // plus one; 0: none
+	own   *line     // of participant.lines
+	data  *[64]byte // else as the section's View has it
+	known uint64
+}
+
+// A lineMask has a bit for each of some bytes of a line.
+type lineMask struct {
+	n    uint64 // plus one; 0: none
+	mask uint64
+}
+
+// has says whether the bytes are among those noted; from then on they are.
+func (m *lineMask) has(n, mask uint64) bool {
+	if m.n != n+1 {
+		m.n, m.mask = n+1, 0
+	}
+	if mask&^m.mask == 0 {
+		return true
+	}
+	m.mask |= mask
+	return false
+}
+
 // view returns what the participant itself knows of a line.
 func (p *participant) view(n uint64) (*[64]byte, uint64) {
-	if l := p.lines[n]; l != nil {
-		return &l.data, l.mask
+	v := &p.views[n%nearLines]
+	if v.n != n+1 {
+		*v = viewed{n: n + 1, own: p.lines[n]}
+		if v.own == nil {
+			v.data, v.known = p.sec.View.KnownLine(n)
+		}
 	}
-	return p.sec.View.KnownLine(n)
+	if v.own != nil {
+		return &v.own.data, v.own.mask
+	}
+	return v.data, v.known
 }
 
 // learn makes bytes of a line known.
@@ -158,6 +194,7 @@ func (p *participant) learn(n uint64, data *[64]byte, mask uint64) {
 			l.data, l.mask = *d, k
 		}
 		p.lines[n] = l
+		p.views[n%nearLines] = viewed{n: n + 1, own: l}
 	}
 	merge(&l.data, data, mask)
 	l.mask |= mask
@@ -215,7 +252,7 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	}
 	mask := byteMask(addr, size)
 	if !p.ownStack(addr) {
-		p.run.touched(p.run.read, p, p.run.canon(addr>>6), mask)
+		p.run.touched(p.run.read, &p.seen, p, p.run.canon(addr>>6), mask)
 	}
 	_, known := p.view(addr >> 6)
 	if l := p.run.mem.get(p.run.canon(addr >> 6)); l != nil {

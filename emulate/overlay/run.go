@@ -209,10 +209,10 @@ func overlaps(spans []Span, addr uint64, size int) bool {
 	return false
 }
 
-func (r *Run) wrote(p *participant, line, mask uint64) { r.touched(r.written, p, line, mask) }
+func (r *Run) wrote(p *participant, line, mask uint64) { r.touched(r.written, &p.left, p, line, mask) }
 
-func (r *Run) touched(by []map[uint64]uint64, p *participant, line, mask uint64) {
-	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) {
+func (r *Run) touched(by []map[uint64]uint64, near *[nearLines]lineMask, p *participant, line, mask uint64) {
+	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) || near[line%nearLines].has(line, mask) {
 		return
 	}
 	for i, q := range r.parts {
