@@ -22,6 +22,7 @@ func replayCommand() *cli.Command {
 			"damaged trace; 4 internal error.\n\n" +
 			"Example:\n   racesim replay pigz.ttd",
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "undefined", Usage: "report where flags are read that an instruction left undefined, and then `HOW` to go on: continue as recorded, fork over all values, or skip to the next key frame"},
 			&cli.IntFlag{Name: "workers", Value: runtime.NumCPU(), DefaultText: "one per processor", Usage: "`N` segments replayed at the same time"},
 		},
 		Action: func(c *cli.Context) error {
@@ -31,6 +32,9 @@ func replayCommand() *cli.Command {
 			}
 			if n := c.Int("workers"); n < 1 {
 				return fail(exitUse, "replay: --workers %d: want 1 or more", n)
+			}
+			if how := c.String("undefined"); how != "" {
+				return replayUndefined(c, path, how)
 			}
 			if isDir(path) {
 				text, err := racesim.VerifyAll(path, c.Int("workers"))
@@ -59,6 +63,39 @@ func replayCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// replayUndefined replays a trace, or those of a folder, and reports reliance on
+// undefined flags.
+func replayUndefined(c *cli.Context, path, how string) error {
+	if _, err := replay.ParseChoice(how); err != nil {
+		return fail(exitUse, "replay: --undefined %s: want continue, fork or skip", how)
+	}
+	err := each(path, func(tr *racesim.Trace) error { return tr.WriteUndefined(c.Context, c.App.Writer, how) })
+	if err != nil {
+		return fail(damage(err, exitGate), "%s", say(c, err))
+	}
+	return nil
+}
+
+// each opens the traces of a recording one after the other.
+func each(path string, f func(tr *racesim.Trace) error) error {
+	paths, err := racesim.Traces(path)
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		tr, err := racesim.Open(p)
+		if err != nil {
+			return err
+		}
+		err = f(tr)
+		tr.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
 }
 
 // isDir says whether path is the folder of a recording with children.
