@@ -6,6 +6,7 @@ import (
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/loadsub"
+	"github.com/racesim/racesim/races"
 	"github.com/racesim/racesim/report"
 )
 
@@ -75,6 +76,7 @@ func (a *analysis) fate(o *open) fate {
 	}
 	left := uint64(followSteps)
 	last, lastTrial, lastSec := o.q.String(), o.Trial, o.bench.s
+	whole := true // to the end of the thread
 	for level := 0; level < calls.Depth(); level++ {
 		fr := calls.Level(level)
 		f := a.ms.FuncAt(fr.Entry)
@@ -87,6 +89,7 @@ func (a *analysis) fate(o *open) fate {
 			return fate{text: "what becomes of it isn't known: " + err.Error()}
 		}
 		if !s.Complete {
+			whole = false
 			break
 		}
 		left -= min(left, s.Steps())
@@ -110,6 +113,7 @@ func (a *analysis) fate(o *open) fate {
 	}
 	if g, ok := a.readBy(lastTrial, lastSec); ok {
 		f.text += "; " + g.text
+		f.gone = g.gone && whole
 		if o.once() {
 			f.public = g.public
 		}
@@ -134,6 +138,71 @@ func (o *open) once() bool {
 		return false
 	}
 	return s.looks[look{o.bench.a, o.bench.s.Thread, o.Load.PC}] <= 1
+}
+
+// onceOnly reports whether a pair's order matters once and for all, as far as is
+// known: a side that reads does so once in its thread, or both only store, once.
+func (a *analysis) onceOnly(g *group, p *races.Pair) bool {
+	stores := 0
+	for _, x := range []*races.Access{&p.First, &p.Second} {
+		once := !g.comesAgain(x) && a.comesOnce(x)
+		switch {
+		case x.Kind == races.Write && once:
+			stores++
+		case x.Kind != races.Write && once:
+			return true
+		}
+	}
+	return stores == 2
+}
+
+// comesAgain reports whether the group has another access of the same kind by
+// the same thread to the same place: loops are often entered past a first look.
+func (g *group) comesAgain(x *races.Access) bool {
+	for _, c := range g.cands {
+		for i := range c.Samples {
+			for _, y := range []*races.Access{&c.Samples[i].First, &c.Samples[i].Second} {
+				if y.Thread == x.Thread && y.Addr == x.Addr && y.Kind == x.Kind && y.Count != x.Count {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// comesOnce reports whether a thread makes an access only once, as far as is
+// known.
+func (a *analysis) comesOnce(x *races.Access) bool {
+	places, err := loadsub.Places(a.pass, a.ms, x.Thread, x.Count, 1)
+	if err != nil {
+		return false
+	}
+	q := places[0]
+	site := a.site(&q)
+	if site == nil {
+		return false
+	}
+	n := 0
+	for i := range site.samples {
+		if s := &site.samples[i]; s.origin == a && s.thread == x.Thread {
+			n++
+		}
+	}
+	if n > 1 {
+		return false
+	}
+	s, err := a.capture(x.Thread, q)
+	if err != nil {
+		return false
+	}
+	n = 0
+	for i := range s.Accesses {
+		if y := &s.Accesses[i]; y.PC == x.PC && y.Addr == uint64(x.Addr) {
+			n++
+		}
+	}
+	return n <= 1
 }
 
 // again makes a trial with a longer section that begins like the trial's.

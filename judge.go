@@ -288,7 +288,9 @@ func (a *analysis) oldValues(load, store *races.Access) []uint64 {
 	if load.Value != store.Value {
 		add(load.Value)
 	}
-	add(0)
+	if len(out) == 0 { // what it holds at first, as far as anybody knows
+		add(0)
+	}
 	return out
 }
 
@@ -411,6 +413,7 @@ func (a *analysis) judge(g *group) report.Race {
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		a.follow(j)
 	}
+	ev.Once = ev.OrdersDiffer && a.onceOnly(g, j.first)
 	a.verdict(&r, *ev)
 	r.LeftOut = j.leftOut(g, len(pairs))
 	return r

@@ -17,12 +17,12 @@ import (
 
 // Bounds of the search for readers.
 const (
-	maxReaders = 2         // readers of one difference
+	maxReaders = 4         // readings of one difference
 	maxAsleep  = 16        // threads looked at
 	readerSpan = 5_000_000 // instructions of each of them
 )
 
-// A reading is the first load of changed memory by another thread.
+// A reading is a load of changed memory by another thread.
 type reading struct {
 	thread emulate.ThreadID
 	count  emulate.Count
@@ -33,18 +33,22 @@ type reading struct {
 
 // readBy follows the difference that trial t made in section s to other threads
 // that read what it left, and says what they do with it. ok is false if none is
-// known to.
+// known to. The difference is gone if to all of them it makes none.
 func (a *analysis) readBy(t *loadsub.Trial, s *overlay.Section) (f fate, ok bool) {
 	changed := t.Changed(s)
 	if len(changed) == 0 {
 		return fate{}, false
 	}
 	n := 0
-	for _, x := range a.readings(changed, s) {
+	list, all := a.readings(changed, s)
+	f.gone = all && len(list) > 0
+	for _, x := range list {
 		u, where := a.readAgain(t, &x)
 		if u == nil {
+			f.gone = false
 			continue
 		}
+		f.gone = f.gone && u.Outcome == "same"
 		if n++; n > 1 {
 			f.text += "; "
 		}
@@ -68,56 +72,66 @@ func (a *analysis) readBy(t *loadsub.Trial, s *overlay.Section) (f fate, ok bool
 }
 
 // readings finds where other threads first read any of the bytes after the end
-// of a section, before they store there.
-func (a *analysis) readings(changed []overlay.Span, s *overlay.Section) []reading {
+// of a section, before they store there. all says that there are no more.
+func (a *analysis) readings(changed []overlay.Span, s *overlay.Section) (out []reading, all bool) {
 	var lines []traces.LineRange
 	for _, sp := range changed {
 		lines = append(lines, traces.LineRange{First: sp.Addr >> 6, N: (sp.Addr+sp.N-1)>>6 - sp.Addr>>6 + 1})
 	}
 	set := replay.NewLineSet(lines)
-	var out []reading
+	all = true
 	for i, id := range a.t.s.Threads() {
 		if id == s.Thread {
 			continue
 		}
 		if i >= maxAsleep || len(out) == maxReaders {
-			break
+			return out, false
 		}
 		from := a.before(id, s.Thread, s.Stop-1)
 		th, _, err := a.pass.Seek(id, from)
 		if err != nil {
+			all = false
 			continue
 		}
-		w := &firstRead{spans: changed, since: func() bool { return a.order(s.Thread, s.Stop-1, id, th.Count()) }}
+		w := &firstRead{spans: changed, room: maxReaders - len(out), since: func() bool { return a.order(s.Thread, s.Stop-1, id, th.Count()) }}
 		th.Observe(set, false, w)
 		for {
 			stop, err := th.RunTo(from + readerSpan)
 			if err != nil || stop == nil || stop.Kind == x86.StopYield {
+				all = all && stop == nil && th.Ended()
 				break
 			}
 		}
-		if w.found != nil {
-			w.found.thread = id
-			out = append(out, *w.found)
+		for _, x := range w.found {
+			x.thread = id
+			out = append(out, x)
 		}
 	}
-	return out
+	return out, all
 }
 
 var errRead = errors.New("changed memory is read")
 
-// A firstRead is the x86.Watcher that looks for a first load of some bytes.
+// A firstRead is the x86.Watcher that looks for the first loads of some bytes.
 type firstRead struct {
 	spans []overlay.Span
 	since func() bool // the time has come
-	found *reading
+	room  int
+	found []reading
 }
 
 // Load serves x86.Watcher.
 func (w *firstRead) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
 	for _, sp := range w.spans {
 		if addr < sp.Addr+sp.N && sp.Addr < addr+uint64(size) && w.since() {
-			w.found = &reading{count: emulate.Count(c.InstrCount()), addr: addr, size: size, value: v}
+			at := emulate.Count(c.InstrCount())
+			if n := len(w.found); n > 0 && w.found[n-1].count == at {
+				return v
+			}
+			if len(w.found) < w.room {
+				w.found = append(w.found, reading{count: at, addr: addr, size: size, value: v})
+				return v
+			}
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errRead})
 		}
 	}

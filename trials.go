@@ -36,7 +36,7 @@ func (a *analysis) trials(j *judging, s *overlay.Section, side, other *races.Acc
 		return
 	}
 	var c loadsub.Choices
-	c.Other, c.OtherOK = a.otherValue(side, other)
+	c.Other, c.OtherOK = a.otherValue(&s.Accesses[i], side, other)
 	if b.norm.site != nil {
 		c.Seen = b.norm.site.seen[side.PC]
 	}
@@ -80,20 +80,31 @@ func (a *analysis) trials(j *judging, s *overlay.Section, side, other *races.Acc
 	}
 }
 
-// otherValue returns what a load reads if the other side's store comes later,
-// having come before, or earlier.
-func (a *analysis) otherValue(load, store *races.Access) (uint64, bool) {
-	if store.Addr != load.Addr || store.Size != load.Size || store.Kind != races.Write && store.Kind != races.Update {
+// otherValue returns what a load, or the piece of it that a section has, reads
+// if the other side's store comes later, having come before, or earlier.
+func (a *analysis) otherValue(piece *overlay.Access, load, store *races.Access) (uint64, bool) {
+	if store.Kind != races.Write && store.Kind != races.Update || store.Size > 8 || piece.Size > 8 {
 		return 0, false
 	}
-	if !a.order(store.Thread, store.Count, load.Thread, load.Count) {
-		return store.Value, true
+	stored := store.Value
+	if a.order(store.Thread, store.Count, load.Thread, load.Count) {
+		t, _, err := a.pass.Seek(store.Thread, store.Count)
+		if err != nil {
+			return 0, false
+		}
+		var ok bool
+		if stored, ok = overlay.ReadUint(t.Memory(), uint64(store.Addr), store.Size); !ok {
+			return 0, false
+		}
 	}
-	t, _, err := a.pass.Seek(store.Thread, store.Count)
-	if err != nil {
-		return 0, false
+	v, any := piece.Value, false
+	for k := uint64(0); k < uint64(store.Size); k++ {
+		if at := uint64(store.Addr) + k - piece.Addr; at < uint64(piece.Size) {
+			v = v&^(0xff<<(8*at)) | stored>>(8*k)&0xff<<(8*at)
+			any = true
+		}
 	}
-	return overlay.ReadUint(t.Memory(), uint64(store.Addr), store.Size)
+	return v, any
 }
 
 // lineOf is the place of an instruction for a report.

@@ -31,6 +31,7 @@ const (
 	ByHypothesis      Basis = "hypothesis"       // interleavings equal the orders, but a replaced value makes outputs abnormal
 	ByGone            Basis = "gone"             // interleavings equal the orders, and what differs between these ends in the program
 	BySerialisable    Basis = "serialisable"     // interleavings equal the orders
+	ByOneOrder        Basis = "one-order"        // … and they differ once and for all
 	ByWaits           Basis = "waits"            // with another value the reader only looks again
 	ByHappened        Basis = "happened"         // outputs weren't normal, and are with the other value
 	ByAbnormal        Basis = "abnormal"         // with the other value outputs aren't normal

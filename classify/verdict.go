@@ -28,6 +28,9 @@ type Evidence struct {
 	RecordedOdd bool
 	// OrdersDiffer: the two serial orders end differently.
 	OrdersDiffer bool
+	// Once: a side that reads does so once in its thread, or both store once, so
+	// that nobody just takes what comes.
+	Once bool
 	// Public is what the world outside of the program sees and the order of the
 	// two decides, as a sentence; "": nothing that is known.
 	Public string
@@ -148,6 +151,8 @@ func decide(e *Evidence) Judgement {
 		return by(Benign, ByHypothesis, "each of %d interleavings ends like one of the two serial orders, though %s", e.Interleavings, t.abnormalWhat)
 	case e.Interleavings > 0 && e.Gone != "":
 		return by(Benign, ByGone, "each of %d interleavings ends like one of the two serial orders, and %s", e.Interleavings, e.Gone)
+	case e.Interleavings > 0 && e.Once:
+		return by(Unknown, ByOneOrder, "each of %d interleavings ends like one of the two serial orders, which differ for good, and nothing says whether both are right", e.Interleavings)
 	case e.Interleavings > 0:
 		return by(Benign, BySerialisable, "each of %d interleavings ends like one of the two serial orders", e.Interleavings)
 	case t.waits > 0 && t.happened+t.abnormal+t.different == 0:
