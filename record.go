@@ -29,7 +29,7 @@ type RecordConfig struct {
 	Schedule    string // random, rr, pct, pct:DEPTH, pct:DEPTH:STEPS; "": random
 	Slice       int    // mean instructions between pre-emptions; 0: the default
 	Clock       string // virtual, host; "": virtual
-	LogMode     string // independent, ccp, ccp:memory; "": independent
+	LogMode     string // independent, ccp, ccp:memory, ccp:readers; "": independent
 	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
 	Embed       string // whose files are kept in the trace: own (not the distribution's), all, none; "": own
 	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS

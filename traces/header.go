@@ -24,7 +24,7 @@ type Header struct {
 	CPULevel    string // what cpuid said: "x86-64-v2"
 	ReadLog     string // how reads are logged: "cache"
 	MemoryModel string // which events are orderable: "fence"
-	LogMode     string // "independent", "ccp", "ccp:memory"
+	LogMode     string // "independent", "ccp", "ccp:memory", "ccp:readers"
 	Cores       uint32 // processing units
 	Seed        uint64 // of the scheduler and of guest randomness
 	Schedule    string // scheduling policy: "random", …

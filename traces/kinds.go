@@ -33,6 +33,9 @@ const (
 	Fetch        Kind = 24
 	FetchOwn     Kind = 25
 	Memory       Kind = 26
+	Snoop        Kind = 27
+	SnoopOwn     Kind = 28
+	Upgrade      Kind = 29
 
 	Map         Kind = 32
 	Unmap       Kind = 33
@@ -121,6 +124,10 @@ var (
 	fFrom   = &Field{"from", "sending thread, 0: kernel or outside", 0, func(p *Packet) any { return &p.Thread }}
 	fSource = &Field{"source", "the thread that has the line", 0, func(p *Packet) any { return &p.Thread }}
 	fSince  = &Field{"since", "number of that thread's last orderable event so far", wireSince, func(p *Packet) any { return &p.Since }}
+	fHolder = &Field{"holder", "one of the threads that have the line", 0, func(p *Packet) any { return &p.Thread }}
+	fCount  = &Field{"holders", "how many threads have it", 0, func(p *Packet) any { return &p.Value }}
+	fOther  = &Field{"holder", "one of the other threads that have the line", 0, func(p *Packet) any { return &p.Thread }}
+	fOthers = &Field{"holders", "how many others have it", 0, func(p *Packet) any { return &p.Value }}
 	fImage  = &Field{"image", "number of snapshots in the second file by then", 0, func(p *Packet) any { return &p.Value }}
 	fState  = &Field{"state", "register state after the event, empty: unchanged", 0, func(p *Packet) any { return &p.State }}
 	fLine   = &Field{"line", "virtual address >> 6", wireLine, func(p *Packet) any { return &p.Line }}
@@ -235,6 +242,13 @@ var kindTable = [numKinds]KindInfo{
 
 	Memory: {Where: InThread, Name: "memory", Fields: []*Field{fLine, fImage},
 		Doc: "A line flows in that no thread has; only in traces whose logmode is ccp:memory. Its bytes are those of the last one of the first image snapshots in the second file that holds it."},
+
+	Snoop: {Where: InThread, Name: "snoop", Fields: []*Field{fLine, fHolder, fCount},
+		Doc: "A line flows in, to be read, that other threads have; only in traces whose logmode is ccp:readers. Its bytes are theirs; at which of their events isn't said."},
+	SnoopOwn: {Where: InThread, Name: "snoop-own", Fields: []*Field{fLine, fHolder, fCount},
+		Doc: "As snoop, but to be written: the others lose it."},
+	Upgrade: {Where: InThread, Name: "upgrade", Fields: []*Field{fLine, fOther, fOthers},
+		Doc: "The next instruction is the first to write a line that others have, too: they lose it."},
 
 	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
 		Doc: "Memory is mapped, replacing what was there."},

@@ -43,6 +43,44 @@ func (r *recorder) fetch(c *x86.CPU, line uint64, l *hwmodel.Line, write bool) b
 	if write {
 		k = traces.FetchOwn
 	}
+	if r.cfg.LogMode == LogCCPReaders && s != r.cur {
+		k += traces.Snoop - traces.Fetch
+		r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: k, Line: line, Thread: s.stream, Value: r.others(line, l)})
+		if write {
+			r.taken = l // the others are told
+		}
+		return true
+	}
 	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: k, Line: line, Thread: s.stream, Since: s.min})
 	return true
+}
+
+// others returns how many threads beside the running one have a line.
+func (r *recorder) others(line uint64, l *hwmodel.Line) (n uint64) {
+	for _, t := range r.all {
+		if t != r.cur && t.held.Known(line, l) {
+			n++
+		}
+	}
+	return n
+}
+
+// upgrade logs that the running thread is about to write a line that others
+// have, too, unless a message has said so.
+func (r *recorder) upgrade(c *x86.CPU, line uint64, l *hwmodel.Line) {
+	taken := r.taken == l
+	r.taken = nil
+	n := uint64(0)
+	if !taken {
+		n = r.others(line, l)
+	}
+	if n == 0 {
+		return
+	}
+	for i := len(r.all) - 1; i >= 0; i-- {
+		if t := r.all[i]; t != r.cur && t.held.Known(line, l) {
+			r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Upgrade, Line: line, Thread: t.stream, Value: n})
+			return
+		}
+	}
 }

@@ -25,10 +25,13 @@ const (
 	// As LogCCP, and what no thread has isn't logged either, but comes from
 	// snapshots of memory in a second file, Output and traces.ImagesSuffix.
 	LogCCPMemory = "ccp:memory"
+	// As LogCCP, but the message is that of a protocol which shows one of those
+	// that have the line and how many they are, and not what they did last.
+	LogCCPReaders = "ccp:readers"
 )
 
 // LogModes lists the log modes.
-var LogModes = []string{LogIndependent, LogCCP, LogCCPMemory}
+var LogModes = []string{LogIndependent, LogCCP, LogCCPMemory, LogCCPReaders}
 
 // A Config says what to record and how. Output and Argv must be set; the zero
 // value of everything else is the default.

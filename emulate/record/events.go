@@ -76,6 +76,7 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	t := &thread{t: lt, stream: uint32(lt.ID), know: r.m.NewKnowledge()}
 	if r.holders != nil {
 		t.held = r.m.NewKnowledge()
+		r.all = append(r.all, t)
 	}
 	if r.cfg.reads.Values() || r.cfg.orders.Loads() {
 		t.reads = &values{r: r, t: t}

@@ -87,6 +87,9 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		t.imports++
 	}
 	if write {
+		if r.cfg.LogMode == LogCCPReaders {
+			r.upgrade(c, line, l)
+		}
 		r.m.Claim(t.know, line, l)
 		may = may && !e.frame.Code
 	}

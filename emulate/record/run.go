@@ -63,8 +63,10 @@ type recorder struct {
 	places   [places]place
 	borrowed bool // as is another process's, which is told of changes: places don't hold
 
-	holders holders // unless in LogIndependent: nil
-	images  *images // in LogCCPMemory, else nil
+	all     []*thread
+	holders holders       // unless in LogIndependent: nil
+	taken   *hwmodel.Line // in LogCCPReaders: that the running access takes from others
+	images  *images       // in LogCCPMemory, else nil
 
 	atomics    map[atomicOperand]struct{}
 	lastAtomic atomicOperand

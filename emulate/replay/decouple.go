@@ -199,7 +199,8 @@ func (m *merger) put(g *mergeStream) error {
 		}
 		m.fetches++
 		err = m.w.PutImport(g.stream, g.p.Count, g.p.Line, data)
-	case traces.Fetch, traces.FetchOwn:
+	case traces.Upgrade: // says nothing of what flows in
+	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
 		data, ok := m.line(emulate.ThreadID(g.stream))
 		if !ok {
 			g.p = nil // the other's stream ends earlier, or the replay failed

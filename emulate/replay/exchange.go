@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/hwmodel"
-	"github.com/racesim/racesim/traces"
 )
 
 // In a trace of log mode ccp, a line that another thread has isn't logged when
@@ -30,6 +28,12 @@ type exchange struct {
 	stalled int            // threads that wait for their offers to be taken
 	open    int            // offers that weren't taken yet
 	broken  bool
+
+	// byPacket says that offers are made before a packet of a stream, by its
+	// place, instead of at an event; resolved has these places for the snoops
+	// of each thread, in their order.
+	byPacket bool
+	resolved map[emulate.ThreadID][]uint64
 
 	run chan struct{} // tokens: as many threads execute at a time
 	// took, if set, is told of each line that came from another thread, in the
@@ -75,35 +79,43 @@ func (s *Session) newExchange(workers int) (*exchange, error) {
 	for _, id := range s.threads {
 		x.of[id] = new(offers)
 	}
-	order := newOrdering()
-	for _, id := range s.threads {
-		cur := s.r.Cursor(uint32(id))
-		for {
-			p, err := cur.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			if p.Kind != traces.Fetch && p.Kind != traces.FetchOwn || p.Thread == uint32(id) {
-				continue
-			}
-			o := x.of[emulate.ThreadID(p.Thread)]
-			if o == nil {
-				return nil, fmt.Errorf("replay: thread %d, instruction %d: a line of thread %d, which isn't in the trace", id, p.Count, p.Thread)
-			}
-			o.list = append(o.list, offer{since: p.Since, line: p.Line, wanted: 1})
-			order.fetched(access{emulate.ThreadID(p.Thread), p.Since}, access{id, cur.Min()})
-		}
-	}
-	if _, err := order.solve(); err != nil {
+	ms, err := s.readMessages()
+	if err != nil {
 		return nil, err
+	}
+	if s.r.Header().LogMode == "ccp:readers" {
+		x.byPacket, x.resolved = true, ms.byMarks()
+	} else if err := ms.order(); err != nil {
+		return nil, err
+	}
+	for id, l := range ms.of {
+		n := 0
+		for _, m := range l {
+			o, since := x.of[m.source], m.since
+			if x.byPacket && m.wants() {
+				since = x.resolved[id][n]
+				n++
+			}
+			if m.wants() {
+				o.list = append(o.list, offer{since: since, line: m.line, wanted: 1})
+			}
+		}
 	}
 	for _, o := range x.of {
 		o.merge()
 	}
 	return x, nil
+}
+
+// next returns, for the next snoop of a thread, the place in the other's stream
+// before which that has the line.
+func (x *exchange) next(id emulate.ThreadID) uint64 {
+	l := x.resolved[id]
+	if len(l) == 0 {
+		return 0 // can't be: as many were read before
+	}
+	x.resolved[id] = l[1:]
+	return l[0]
 }
 
 // merge sorts the list and counts what is wanted more than once.
@@ -135,7 +147,7 @@ func (x *exchange) passed(t *Thread, min uint64) {
 	defer x.mu.Unlock()
 	for ; o.next < len(o.list) && o.list[o.next].since <= min; o.next++ {
 		f := &o.list[o.next]
-		if l := t.mem.Line(f.line); l != nil && f.since == min {
+		if l := t.mem.Line(f.line); l != nil && (f.since == min || x.byPacket) {
 			f.data = new([hwmodel.LineSize]byte)
 			*f.data = *l
 			x.open++
@@ -225,6 +237,9 @@ func (x *exchange) ended(id emulate.ThreadID) {
 
 // arrived makes w hold its line's bytes. It returns false after an error.
 func (t *Thread) arrived(w *waiting) bool {
+	if t.peers != nil && t.peers.byPacket {
+		t.peers.passed(t, w.nth)
+	}
 	if w.source == 0 {
 		return true
 	}

@@ -22,6 +22,8 @@ type waiting struct {
 	count  uint64
 	line   uint64
 	min    uint64           // of an order; of a fetch, the source's event; value of a read; number of a page
+	mine   bool             // of an upgrade: the thread has the line
+	nth    uint64           // place in the stream, from 0
 	source emulate.ThreadID // of a fetch whose bytes aren't there yet, else 0
 	skip   uint64           // of a read; of a page from another thread, its event there
 	of     uint32           // that thread; 0: mask are the lines that stay, own those of zeros, rest the others
@@ -61,15 +63,18 @@ func (q *queue) last() *waiting  { return &q.ring[(q.tail-1)%queueSize] }
 // push appends a packet; data are the bytes of one that doesn't have them itself.
 func (q *queue) push(p *traces.Packet, data *[hwmodel.LineSize]byte) {
 	w := &q.ring[q.tail%queueSize]
-	w.count, w.source, w.part = p.Count, 0, false
+	w.count, w.source, w.part, w.mine = p.Count, 0, false, false
 	switch p.Kind {
 	case traces.Import, traces.Part:
 		w.take(p)
 		q.lines[p.Line%lineCounts]++
+	case traces.Upgrade:
+		w.line, w.mine = p.Line, true
+		q.lines[p.Line%lineCounts]++
 	case traces.Memory:
 		w.line, w.data = p.Line, *data
 		q.lines[p.Line%lineCounts]++
-	case traces.Fetch, traces.FetchOwn:
+	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
 		w.line, w.source, w.min = p.Line, emulate.ThreadID(p.Thread), p.Since
 		q.lines[p.Line%lineCounts]++
 	case traces.Read:
@@ -143,7 +148,7 @@ func (w *waiting) String() string {
 }
 
 // queued are the kinds of packets that wait in the queue.
-var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn, traces.Memory)
+var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade)
 
 // queues says whether packets of the kind wait in the queue.
 func (t *Thread) queues(k traces.Kind) bool {
@@ -166,8 +171,14 @@ func (t *Thread) fill() *traces.Packet {
 			}
 		}
 		t.q.push(p, data)
+		if w := t.q.last(); t.peers != nil {
+			w.nth = t.nth - 1
+			if p.Kind == traces.Snoop || p.Kind == traces.SnoopOwn {
+				w.min = t.peers.next(t.id)
+			}
+		}
 		switch p.Kind {
-		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn, traces.Memory:
+		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade:
 			t.win.Drop(p.Line)
 		case traces.Page, traces.PageFrom:
 			for l := p.N * linesPerPage; l < (p.N+1)*linesPerPage; l++ {
@@ -206,6 +217,10 @@ func (t *Thread) takeImport(line uint64) bool {
 	if w == nil || w.line != line || !t.arrived(w) {
 		return false
 	}
+	if w.mine {
+		t.q.pop()
+		return false
+	}
 	t.stats.Imports++
 	if t.OnImport != nil {
 		t.OnImport(t, line, &w.data)
@@ -213,6 +228,12 @@ func (t *Thread) takeImport(line uint64) bool {
 	t.flowIn(w)
 	part, full := w.part, t.q.full()
 	t.q.pop()
+	if t.peers != nil && t.peers.byPacket {
+		// The same access may be the first to write it.
+		if w := t.due(t.cpu.InstrCount()); w != nil && w.line == line && w.mine && t.arrived(w) {
+			t.q.pop()
+		}
+	}
 	for part { // one access may need several
 		if w = t.due(t.cpu.InstrCount()); w == nil || w.line != line {
 			break

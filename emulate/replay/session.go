@@ -86,7 +86,7 @@ type Image struct {
 }
 
 // logModes are those that can be replayed.
-var logModes = []string{"independent", "ccp", "ccp:memory"}
+var logModes = []string{"independent", "ccp", "ccp:memory", "ccp:readers"}
 
 // Open reads the process stream of a trace. The Session doesn't close r.
 func Open(r *traces.Reader) (*Session, error) {

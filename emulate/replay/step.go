@@ -139,8 +139,10 @@ func (t *Thread) Settle() error {
 			if w.count != t.cpu.Count || !w.isImport() || !t.arrived(w) {
 				break
 			}
-			t.stats.Imports++
-			t.flowIn(w)
+			if !w.mine {
+				t.stats.Imports++
+				t.flowIn(w)
+			}
 			t.q.pop()
 			continue
 		}
@@ -259,6 +261,9 @@ func (t *Thread) apply(p *traces.Packet) error {
 			return t.err
 		}
 	}
+	if t.peers != nil && t.peers.byPacket {
+		t.peers.passed(t, t.nth-1)
+	}
 	switch p.Kind {
 	case traces.Import, traces.Part:
 		t.stats.Imports++
@@ -272,8 +277,12 @@ func (t *Thread) apply(p *traces.Packet) error {
 		}
 		t.stats.Imports++
 		t.importLine(p.Line, data)
-	case traces.Fetch, traces.FetchOwn:
-		w := waiting{count: p.Count, line: p.Line, source: emulate.ThreadID(p.Thread), min: p.Since}
+	case traces.Upgrade: // others are told
+	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
+		w := waiting{count: p.Count, nth: t.nth - 1, line: p.Line, source: emulate.ThreadID(p.Thread), min: p.Since}
+		if p.Kind == traces.Snoop || p.Kind == traces.SnoopOwn {
+			w.min = t.peers.next(t.id)
+		}
 		if !t.arrived(&w) {
 			return t.err
 		}

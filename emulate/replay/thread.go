@@ -46,6 +46,7 @@ type Thread struct {
 	recoded int               // entries of Session.recodes that were applied
 	codes   codePages
 
+	nth   uint64    // packets read
 	peers *exchange // of a trace whose threads depend on one another, else nil
 
 	observed *LineSet // lines without tags
@@ -183,6 +184,7 @@ func (t *Thread) StartAt(n int) error {
 	if err := t.setState(p); err != nil {
 		return err
 	}
+	t.nth = 1
 	t.sync(p.Min, p.Count)
 	t.old = true
 	return nil
@@ -213,6 +215,7 @@ func (t *Thread) fetch() error {
 		p, err = nil, nil
 	}
 	t.p = p
+	t.nth++
 	if err != nil {
 		return t.fail(err)
 	}
@@ -238,7 +241,7 @@ func (t *Thread) event(min, count uint64) {
 // had changed by then.
 func (t *Thread) sync(min, count uint64) {
 	t.min, t.minAt = min, count
-	if t.peers != nil {
+	if t.peers != nil && !t.peers.byPacket {
 		t.peers.passed(t, min)
 	}
 	for t.recoded < len(t.s.recodes) && t.s.recodes[t.recoded].min <= min {

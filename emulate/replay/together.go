@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -33,6 +34,9 @@ func (s *Session) together(x *exchange, each func(t *Thread) error) error {
 				err = each(t)
 			}
 			if err == nil {
+				if x.byPacket {
+					x.passed(t, math.MaxUint64)
+				}
 				return
 			}
 			min := uint64(0)
