@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,30 @@ func TestGoPrograms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What calls a function doesn't depend on the thread that its goroutine was on
+// when it called.
+func TestGoStacksAcrossThreads(t *testing.T) {
+	dir := t.TempDir()
+	g := goGuest{name: "racy_waits", source: "testdata/golang/racy_waits.go"}
+	bin := filepath.Join(dir, g.name)
+	g.build(t, bin)
+	for seed := uint64(2); seed <= 3; seed++ {
+		trace := filepath.Join(dir, "ttd")
+		recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: seed})
+		r, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{})
+		if err != nil || len(r.Races) == 0 {
+			t.Fatalf("seed %d: %d races, %v", seed, len(r.Races), err)
+		}
+		for i := range r.Races {
+			for _, a := range r.Races[i].Accesses {
+				if !slices.ContainsFunc(a.Stack, func(f report.Frame) bool { return f.Function == "main.main.func1" }) {
+					t.Errorf("seed %d: goroutine %d on thread %d: the stack of %s ends with %s", seed, a.Goroutine, a.Thread, a.Function, a.Stack[len(a.Stack)-1].Function)
+				}
+			}
+		}
 	}
 }
 

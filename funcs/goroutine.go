@@ -23,13 +23,15 @@ type GoSink interface {
 	Resume(g, lo, hi uint64, known bool)
 	// Move is called when the stack of the goroutine on the thread was moved.
 	Move(lo, hi uint64)
-	// Left is called when a function returns that a goroutine was in when the
-	// thread went on with it.
+	// Left is called when a function returned that a goroutine was in when the
+	// thread went on with it. The one that it returned to is the tracker's only
+	// frame.
 	Left(entry emulate.Addr, c *x86.CPU)
 	// Depart is called when the thread leaves the goroutine. a isn't nil if that
 	// came to wait in an allocator function, a.Entry. When it returns, be it on
-	// another thread, Left is called, or Alloc with Alloc.Waited.
-	Depart(g uint64, a *Alloc)
+	// another thread, Left is called, or Alloc with Alloc.Waited. stack are the
+	// nodes of the functions that it is in, outermost first.
+	Depart(g uint64, stack []NodeID, a *Alloc)
 }
 
 // goStacks is what a tracker knows of goroutines.
@@ -100,13 +102,16 @@ func (t *Tracker) resume(c *x86.CPU) {
 	s := t.gor
 	g, sp, pc := c.R[14], c.R[4], c.R[3]
 	lo, hi := peek(c, g), peek(c, g+8)
-	known := true
 	if g == s.g && s.hi != 0 && !s.parked {
 		t.moved(sp, hi-s.hi)
-	} else {
-		t.leave()
-		known = t.come(c, g, sp, pc, hi)
+		s.lo, s.hi = lo, hi
+		if s.sink != nil {
+			s.sink.Move(lo, hi)
+		}
+		return
 	}
+	t.leave()
+	known := t.come(c, g, sp, pc, hi)
 	s.g, s.lo, s.hi, s.parked = g, lo, hi, false
 	if s.sink != nil {
 		s.sink.Resume(g, lo, hi, known)
@@ -185,9 +190,15 @@ func (t *Tracker) leave() {
 		s.saved = map[uint64]goStack{}
 	}
 	s.saved[s.g] = keep
-	if s.sink != nil {
-		s.sink.Depart(s.g, asked)
+	if s.sink == nil {
+		return
 	}
+	var stack []NodeID
+	// The last frame is of the switch itself.
+	for _, f := range keep.frames[:len(keep.frames)-1] {
+		stack = append(stack, f.node)
+	}
+	s.sink.Depart(s.g, stack, asked)
 }
 
 // come takes up what is known of the stack of goroutine g, and says whether that
@@ -276,10 +287,11 @@ func (t *Tracker) oddRetGo(c *x86.CPU, target, sp uint64) {
 		// Out of the first function that is known.
 		f := t.tree.node(t.frames[0].node).fn
 		if g := t.tree.ms.FuncAt(emulate.Addr(target)); g != nil && g != f && goName(g.Linkage) != "runtime.goexit" {
-			if s := t.gor.sink; s != nil {
-				s.Left(emulate.Addr(t.frames[0].entry), c)
-			}
+			entry := emulate.Addr(t.frames[0].entry)
 			t.root(target, c.InstrCount()+1)
+			if s := t.gor.sink; s != nil {
+				s.Left(entry, c)
+			}
 		}
 	}
 }

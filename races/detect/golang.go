@@ -326,7 +326,8 @@ func (f *follower) Resume(g, lo, hi uint64, known bool) {
 	for n := len(s.calls); n > 0 && s.calls[n-1].depth > f.calls.Depth(); n-- {
 		s.calls = s.calls[:n-1]
 	}
-	f.note(note{kind: noteGoResume, addr: g, count: f.t.Count()})
+	root := f.calls.Level(f.calls.Depth() - 1)
+	f.note(note{kind: noteGoResume, addr: g, size: uint64(f.calls.Depth()), ctx: root.Node, count: f.t.Count()})
 }
 
 // Move serves funcs.GoSink.
@@ -337,6 +338,8 @@ func (f *follower) Move(lo, hi uint64) {
 
 // Left serves funcs.GoSink. The call began on another thread.
 func (f *follower) Left(entry emulate.Addr, c *x86.CPU) {
+	f.flush()
+	f.note(note{kind: noteGoOuter, ctx: f.calls.Node()})
 	switch bx := c.R[x86.RBX]; f.p.golang.hooks[entry] {
 	case goPoolGet:
 		if bx != 0 {
@@ -353,9 +356,9 @@ func (f *follower) Left(entry emulate.Addr, c *x86.CPU) {
 }
 
 // Depart serves funcs.GoSink.
-func (f *follower) Depart(g uint64, a *funcs.Alloc) {
+func (f *follower) Depart(g uint64, stack []funcs.NodeID, a *funcs.Alloc) {
 	f.flush()
-	n := note{kind: noteGoLeave, addr: g, count: f.t.Count()}
+	n := note{kind: noteGoLeave, addr: g, stack: stack, count: f.t.Count()}
 	if a != nil {
 		n.size, n.old, n.ctx, n.pc = a.Size, uint64(a.Entry), a.Node, uint64(a.Site)
 	}

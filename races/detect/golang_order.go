@@ -21,11 +21,12 @@ type Goroutine struct {
 	// Entry is its function.
 	Entry emulate.Addr
 
-	strand uint64 // 0: it is the run-time's own, and has no clock
-	woken  uint64 // the object that it was woken by last
-	rest   bool   // too many: it shares its clock; see golang.resume
-	final  bool   // it executes finalizers
-	alloc  *note  // the allocation under way, if it waited there; noteGoLeave
+	strand uint64         // 0: it is the run-time's own, and has no clock
+	woken  uint64         // the object that it was woken by last
+	rest   bool           // too many: it shares its clock; see golang.resume
+	final  bool           // it executes finalizers
+	alloc  *note          // the allocation under way, if it waited there; noteGoLeave
+	stack  []funcs.NodeID // of the functions that it was in when its thread left it
 }
 
 // A goRun says which goroutine a thread executes from an instruction on.
@@ -62,6 +63,7 @@ type golang struct {
 	// inside are threads whose goroutine went on in an allocator function: until
 	// that returns, it clears memory that nobody has yet.
 	inside map[emulate.ThreadID]bool
+	grafts map[emulate.ThreadID]*graft
 	coro   map[emulate.ThreadID]bool // threads that switch from one side of a coroutine to the other
 	live   int                       // with a clock of their own
 	made   uint64
@@ -86,7 +88,7 @@ func newGolang(p *Pass) *golang {
 		return nil
 	}
 	return &golang{p: p, hooks: hooks, channel: channel, layout: ms.GoLayout(), inlines: ms.GoInlines(), gs: map[uint64]*Goroutine{},
-		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}, inside: map[emulate.ThreadID]bool{}, coro: map[emulate.ThreadID]bool{}}
+		cur: map[emulate.ThreadID]*Goroutine{}, chans: map[uint64]*goChan{}, inside: map[emulate.ThreadID]bool{}, coro: map[emulate.ThreadID]bool{}, grafts: map[emulate.ThreadID]*graft{}}
 }
 
 // ownStacks says whether threads' stacks are taken from the run-time's heap. If
@@ -157,6 +159,7 @@ func (o *golang) resume(id emulate.ThreadID, n *note) {
 	}
 	o.cur[id] = g
 	o.enter(id, g.alloc != nil)
+	o.joinStack(id, g, n)
 	if to := restStrand(id); g.rest && g.strand != to {
 		o.feed(races.Event{Op: races.OpHand, Thread: id, Value: g.strand, Strand: to})
 		g.strand = to
@@ -221,10 +224,16 @@ func (o *golang) take(id emulate.ThreadID, n *note) {
 		o.unlocked(id, n)
 	case noteGoSend, noteGoRecv:
 		o.meet(id, n)
+	case noteGoOuter:
+		o.returned(id, n.ctx)
 	case noteGoLeave:
-		if g := o.gs[n.addr]; g != nil && n.old != 0 {
-			k := *n
-			g.alloc = &k
+		if g := o.gs[n.addr]; g != nil {
+			g.stack = o.stack(id, n.stack)
+			if n.old != 0 {
+				k := *n
+				k.stack = nil
+				g.alloc = &k
+			}
 		}
 		o.enter(id, false)
 	case noteGoAlloc:

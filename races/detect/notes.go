@@ -34,7 +34,7 @@ const (
 	// Of Go programs (golang_order.go); addr is a goroutine's structure, unless
 	// it says otherwise.
 	noteGoNew      // it was made; size is its number, old its function
-	noteGoResume   // the thread goes on with it
+	noteGoResume   // the thread goes on with it, in size functions that it knows of, the outermost of node ctx
 	noteGoEnd      // it has ended
 	noteGoWake     // it goes on, and acquires from the object old
 	noteGoGot      // the thread's goroutine has what it was woken for
@@ -44,6 +44,7 @@ const (
 	noteGoSend     // something is sent through the channel at addr, of size places, to old, which waits
 	noteGoRecv     // …is received from old, which waits
 	noteGoCoro     // the thread goes on with the other side of a coroutine next
+	noteGoOuter    // the function that its goroutine came back to it in has returned to that of node ctx
 	noteGoLeave    // the thread leaves it; old: in the allocator function old, asked for size bytes
 	noteGoAlloc    // the thread's goroutine got what is at addr from the allocator function old
 )
@@ -64,6 +65,7 @@ type note struct {
 	ctx         uint32
 	pc          uint64
 	count       emulate.Count
+	stack       []funcs.NodeID // noteGoLeave: of the functions that it is in
 }
 
 // note appends a note to the batch.

@@ -262,7 +262,11 @@ func (p *Pass) merge(id emulate.ThreadID, b *batch) {
 			p.remark(id, &notes[0])
 			notes = notes[1:]
 		}
-		p.feed(&b.events[k])
+		e := &b.events[k]
+		if p.golang != nil {
+			e.Ctx = p.golang.whole(id, e.Ctx)
+		}
+		p.feed(e)
 	}
 	for i := range notes {
 		p.remark(id, &notes[i])
@@ -273,6 +277,9 @@ func (p *Pass) merge(id emulate.ThreadID, b *batch) {
 func (p *Pass) remark(id emulate.ThreadID, n *note) {
 	switch {
 	case n.kind >= noteGoNew:
+		if n.kind == noteGoNew || n.kind == noteGoLeave {
+			n.ctx = p.golang.whole(id, n.ctx)
+		}
 		p.golang.take(id, n)
 	case n.kind == noteJoin:
 		if p.Conduct != nil {
