@@ -70,6 +70,9 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	if s := t.Decoupled(); s != "" {
 		a.note("%s", s)
 	}
+	if t.s.Begin() > 0 {
+		a.note("only the end of the recording was kept: races are looked for where the trace has all threads, not in other orders of the critical sections, and what the checkers look at isn't known")
+	}
 	// Detection and recognition of synchronisation, until nothing changes; then
 	// again with what other orders of the critical sections would have shown.
 	var groups []*group
@@ -77,7 +80,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		if err := a.detect(ctx, round == 1); err != nil {
 			return nil, err
 		}
-		if round == 1 {
+		if round == 1 && t.s.Begin() == 0 {
 			f := a.facts()
 			a.rep.Findings = checkers.Run(f, o.Rules)
 			own, err := checkers.Queries(f, o.Rules)
@@ -92,7 +95,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		synced := len(a.synced)
 		groups = a.group()
 		n := a.recognise(groups)
-		if n == 0 && !a.predict && a.pass.Contended {
+		if n == 0 && !a.predict && a.pass.Contended && t.s.Begin() == 0 {
 			a.predict = true
 			if !a.foresee() {
 				continue

@@ -36,6 +36,7 @@ type RecordConfig struct {
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC     string // size/ways, as 32K/8; "": the default
+	Ring        string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
 	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
 	ReadLog     string // how reads are logged: cache, page, none, last, zero, shadow:N; "": cache
 
@@ -117,6 +118,9 @@ func (cfg *RecordConfig) Check() error {
 			return err
 		}
 	}
+	if _, _, err := parseRing(cfg.Ring); err != nil {
+		return err
+	}
 	if cfg.MemoryModel != "" {
 		if _, err := hwmodel.ParseMemoryModel(cfg.MemoryModel); err != nil {
 			return err
@@ -149,10 +153,11 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	}
 	l1, _ := parseGeometry(cfg.L1)
 	llc, _ := parseGeometry(cfg.LLC)
+	ring, each, _ := parseRing(cfg.Ring)
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, RingPerThread: each, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {
@@ -211,6 +216,19 @@ func parseGeometry(s string) (hwmodel.Geometry, error) {
 		return hwmodel.Geometry{}, fmt.Errorf("%q: want size/ways, for instance 32K/8", s)
 	}
 	return hwmodel.Geometry{Size: int(n), Ways: w}, nil
+}
+
+// parseRing reads SIZE or thread:SIZE; "" is no ring.
+func parseRing(s string) (size int64, each bool, err error) {
+	if s == "" {
+		return 0, false, nil
+	}
+	num, each := strings.CutPrefix(s, "thread:")
+	n, err := ParseSize(num)
+	if err != nil || n < record.MinRing || n > math.MaxInt64 {
+		return 0, false, fmt.Errorf("ring %q: want a size of at least %dK, or thread: and a size", s, record.MinRing>>10)
+	}
+	return int64(n), each, nil
 }
 
 // ParseSize reads a number of bytes with an optional suffix K, M, G or T

@@ -30,6 +30,7 @@ const (
 	Part         Kind = 19
 	Page         Kind = 20
 	PageFrom     Kind = 21
+	Around       Kind = 22
 	Fetch        Kind = 24
 	FetchOwn     Kind = 25
 	Memory       Kind = 26
@@ -139,6 +140,7 @@ var (
 	fMask   = &Field{"mask", "bytes of the line that flow in, a bit each, the first lowest", wireFixed, func(p *Packet) any { return &p.Mask }}
 	fOwn    = &Field{"own", "bytes that the thread didn't know and is about to write", wireFixed, func(p *Packet) any { return &p.Own }}
 	fPart   = &Field{"bytes", "those of mask, the first first", 0, func(p *Packet) any { return &p.Bytes }}
+	fRest64 = &Field{"bytes", "content, whole lines", 0, func(p *Packet) any { return &p.Bytes }}
 	fPageNo = &Field{"page", "virtual address >> 12", wireHex, func(p *Packet) any { return &p.N }}
 	fSame   = &Field{"same", "lines that hold what the thread last knew there, a bit each", wireFixed, func(p *Packet) any { return &p.Mask }}
 	fZero   = &Field{"zero", "lines of which every byte is 0", wireFixed, func(p *Packet) any { return &p.Own }}
@@ -249,6 +251,8 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "As snoop, but to be written: the others lose it."},
 	Upgrade: {Where: InThread, Name: "upgrade", Fields: []*Field{fLine, fOther, fOthers},
 		Doc: "The next instruction is the first to write a line that others have, too: they lose it."},
+	Around: {Where: InThread, Name: "around", Fields: []*Field{fLine, fRest64},
+		Doc: "Lines around the thread (its stack and control block) as they were at the key frame before, which makes that a full one. They don't flow in: what it reads of them is imported nevertheless."},
 
 	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
 		Doc: "Memory is mapped, replacing what was there."},

@@ -14,6 +14,14 @@ func (s *Sizes) add(tag Kind, bytes int) {
 	s.Bytes[tag] += uint64(bytes)
 }
 
+// join adds what o counts.
+func (s *Sizes) join(o *Sizes) {
+	for k := range s.Packets {
+		s.Packets[k] += o.Packets[k]
+		s.Bytes[k] += o.Bytes[k]
+	}
+}
+
 // Total returns packets and bytes of all kinds together.
 func (s *Sizes) Total() (packets, bytes uint64) {
 	for k := range s.Packets {

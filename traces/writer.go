@@ -42,6 +42,7 @@ type Writer struct {
 	maxMin  uint64
 	idx     index
 	closed  bool
+	ring    *ring // nil: everything is kept
 
 	queue  chan job
 	free   chan []byte
@@ -68,6 +69,9 @@ type outStream struct {
 	buf  []byte
 	keys []keyEntry
 	some bool // a packet was put
+
+	gen   uint32 // of a ring
+	sizes *Sizes
 }
 
 // job is a chunk for the background goroutine.
@@ -75,6 +79,9 @@ type job struct {
 	hdr  chunkHeader
 	buf  []byte
 	keys []keyEntry
+
+	gen   uint32 // of a ring
+	sizes *Sizes
 }
 
 // Create starts a trace. It is written to path+IncompleteSuffix until Close
@@ -158,7 +165,12 @@ func (w *Writer) PutImport(stream uint32, count, line uint64, data *[LineSize]by
 func (w *Writer) added(s *outStream, b []byte, n int, count uint64) error {
 	s.buf, s.count, s.some = b, count, true
 	s.hdr.packets++
-	w.idx.sizes.add(Kind(b[n]), len(b)-n)
+	if s.sizes == nil {
+		w.idx.sizes.add(Kind(b[n]), len(b)-n)
+	} else {
+		s.sizes.add(Kind(b[n]), len(b)-n)
+		w.ring.put(s.hdr.stream, len(b)-n)
+	}
 	w.maxMin = max(w.maxMin, s.min)
 	w.held += len(b) - n
 	w.unsafe += len(b) - n
@@ -231,6 +243,9 @@ func (w *Writer) stream(n uint32) (*outStream, error) {
 		w.streams = append(w.streams, nil)
 	}
 	s := &outStream{hdr: chunkHeader{stream: n}}
+	if w.ring != nil && counts(n) {
+		s.gen, s.sizes = w.ring.gen, new(Sizes)
+	}
 	w.streams[n] = s
 	w.order = append(w.order, n)
 	return s, nil
@@ -246,8 +261,11 @@ func (w *Writer) cut(s *outStream) {
 	h.raw = uint32(len(s.buf))
 	h.lastCount, h.lastMin = s.count, s.min
 	w.held -= len(s.buf)
-	w.queue <- job{h, s.buf, s.keys}
+	w.queue <- job{h, s.buf, s.keys, s.gen, s.sizes}
 	s.buf, s.keys = nil, nil
+	if s.sizes != nil {
+		s.sizes = new(Sizes)
+	}
 	select {
 	case s.buf = <-w.free:
 	default:
@@ -303,16 +321,14 @@ func (w *Writer) background() {
 			j.hdr.stored = uint32(len(payload))
 			j.hdr.sum = xxh3.Hash(payload)
 			j.hdr.encode(out[:0])
-			if _, err := w.f.Write(out); err != nil {
-				err = fmt.Errorf("traces: writing chunk %d at offset %#x: %w", len(w.idx.chunks), w.offset, err)
-				w.failed.Store(&err)
+			switch {
+			case j.sizes != nil:
+				w.ring.keep(j, out)
+			case w.ring != nil && j.hdr.stream == syncStream:
+				// What it would say doesn't hold.
+			default:
+				w.write(j.hdr, out, j.keys)
 			}
-			for _, k := range j.keys {
-				k.chunk = uint32(len(w.idx.chunks))
-				w.idx.keys = append(w.idx.keys, k)
-			}
-			w.idx.chunks = append(w.idx.chunks, chunkInfo{chunkHeader: j.hdr, offset: w.offset})
-			w.offset += int64(len(out))
 		}
 		if cap(j.buf) > 0 {
 			select {
@@ -321,6 +337,23 @@ func (w *Writer) background() {
 			}
 		}
 	}
+}
+
+// write appends a chunk to the file.
+func (w *Writer) write(h chunkHeader, out []byte, keys []keyEntry) {
+	if w.failed.Load() != nil {
+		return
+	}
+	if _, err := w.f.Write(out); err != nil {
+		err = fmt.Errorf("traces: writing chunk %d at offset %#x: %w", len(w.idx.chunks), w.offset, err)
+		w.failed.Store(&err)
+	}
+	for _, k := range keys {
+		k.chunk = uint32(len(w.idx.chunks))
+		w.idx.keys = append(w.idx.keys, k)
+	}
+	w.idx.chunks = append(w.idx.chunks, chunkInfo{chunkHeader: h, offset: w.offset})
+	w.offset += int64(len(out))
 }
 
 // Close writes what is left, the index and the footer, and gives the file its
@@ -363,6 +396,7 @@ func (w *Writer) stop() {
 	close(w.queue)
 	w.done.Wait()
 	w.enc.Close()
+	w.writeRing()
 }
 
 // finish writes index and footer, and renames.

@@ -15,6 +15,9 @@ import (
 const (
 	DefaultKeyFrameEvery = 50_000_000
 	DefaultHashEvery     = 1_000_000
+
+	// MinRing is the smallest size of a ring, bytes.
+	MinRing = 8 << 10
 )
 
 // Values of Config.LogMode: what becomes of a line that flows into a thread and
@@ -61,6 +64,12 @@ type Config struct {
 	// ReadLog says how what threads read is logged, as hwmodel.ParseReadLog
 	// reads it; "" is "cache".
 	ReadLog string
+
+	// Ring keeps only about that many bytes of the end of the recording, of all
+	// threads together, or of each if RingPerThread is set; 0 keeps all. All
+	// threads then have full key frames at about the same time.
+	Ring          int64
+	RingPerThread bool
 
 	// MemoryModel says which events are orderable, as hwmodel.ParseMemoryModel
 	// reads it; "" is "fence".
@@ -168,6 +177,12 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.orders, err = hwmodel.ParseMemoryModel(c.MemoryModel); err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
+	}
+	if c.Ring > 0 && (c.LogMode != LogIndependent || c.reads.Kind == hwmodel.ReadsPage) {
+		return linux.Config{}, fmt.Errorf("record: a ring with log mode %s and read log %s: the threads' streams would depend on what is gone; choose independent, and another read log than page", c.LogMode, c.ReadLog)
+	}
+	if c.Ring > 0 && c.Ring < MinRing {
+		return linux.Config{}, fmt.Errorf("record: a ring of %d bytes, at least %d are needed", c.Ring, MinRing)
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"slices"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/x86"
@@ -20,6 +22,7 @@ type thread struct {
 
 	keyAt, hashAt uint64 // counts at the last key frame and hash
 	imports       uint64 // lines that flowed in since the last key frame
+	fullKey       bool   // the next key frame is due, a full one
 	inCall        bool   // between a system call's entry and exit
 	exited        bool
 	split         bool // inside a read-modify-write instruction
@@ -86,6 +89,7 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	}
 	lt.Rec = t
 	r.threads++
+	r.live = append(r.live, t)
 	r.event(t, &traces.Packet{Kind: traces.Start, Thread: t.stream, Parent: uint32(parent), State: r.state(lt.CPU)})
 }
 
@@ -93,6 +97,7 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) {
 	t := lt.Rec.(*thread)
 	t.exited = true
+	r.live = slices.DeleteFunc(r.live, func(o *thread) bool { return o == t })
 	r.event(t, &traces.Packet{Kind: traces.Exit, Status: int32(status), Addr: uint64(clear)})
 	r.instructions += lt.CPU.Count
 }
@@ -109,8 +114,11 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 	if t.reads != nil {
 		lt.CPU.Watch = t.reads
 	}
-	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
-	if n := lt.CPU.Count; r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport) && !t.inCall && !t.split {
+	r.generation()
+	if n := lt.CPU.Count; (t.fullKey || r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport)) && !t.inCall && !t.split {
+		if t.fullKey {
+			r.begin(t)
+		}
 		t.know.Forget()
 		if t.reads != nil {
 			t.reads.reset()
@@ -122,9 +130,14 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 			}
 		}
 		r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(lt.CPU)})
+		if t.fullKey {
+			r.around(t)
+			t.fullKey = false
+		}
 		t.keyAt, t.hashAt, t.imports = n, n, 0
 		r.keyFrames++
 	}
+	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
 	t.split = false
 }
 

@@ -76,6 +76,7 @@ type recorder struct {
 	pageBuf    []byte
 	ended      bool // nothing can be put in the trace any more
 
+	live               []*thread
 	threads, keyFrames int
 	instructions       uint64
 }
@@ -113,6 +114,9 @@ type atomicOperand struct {
 // path with the header head.
 func (g *recording) newRecorder(w *traces.Writer, path string, head traces.Header) *recorder {
 	g.processes++
+	if g.cfg.Ring > 0 {
+		w.Ring(g.cfg.Ring, g.cfg.RingPerThread)
+	}
 	r := &recorder{recording: g, w: w, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
 	if g.cfg.LogMode != LogIndependent {
 		r.holders = holders{}
@@ -270,7 +274,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 	}
 	return traces.Header{
 		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, LogMode: cfg.LogMode,
-		Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
+		Ring: ringName(cfg), Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,
 		ExePath: path, ExeSize: st.Size(), ExeModTime: st.ModTime().UnixNano(),

@@ -35,6 +35,7 @@ type Session struct {
 	atomics   []traces.Range
 	counters  []traces.Counter
 	exit      *Exit
+	whole     uint64 // see Begin
 	deadlock  bool
 	execs     [][]string
 	about     string // of an experiment
@@ -169,6 +170,11 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.exit = &Exit{Status: int(p.Status), Signal: int(p.Signo), Total: p.Total}
 		}
 	}
+	for _, id := range s.threads {
+		if keys := r.KeyFrames(uint32(id)); len(keys) > 0 && keys[0].Kind == traces.KeyFrame {
+			s.whole = max(s.whole, keys[0].Min+1)
+		}
+	}
 	if haveShared && r.Incomplete() == "" {
 		s.shared = NewLineSet(lines)
 	}
@@ -210,6 +216,10 @@ func (s *Session) Threads() []emulate.ThreadID {
 func (s *Session) Last(id emulate.ThreadID) emulate.Count {
 	return emulate.Count(s.last[id].LastCount)
 }
+
+// Begin returns the event from which on the trace has all threads that there
+// were: 0, unless only the end of the recording was kept (a ring).
+func (s *Session) Begin() uint64 { return s.whole }
 
 // Modules returns the ELF images that were mapped, in order.
 func (s *Session) Modules() []Module { return append([]Module(nil), s.modules...) }

@@ -187,7 +187,18 @@ func (t *Thread) StartAt(n int) error {
 	t.nth = 1
 	t.sync(p.Min, p.Count)
 	t.old = true
-	return nil
+	return t.surround()
+}
+
+// surround makes what a full key frame holds of the thread's memory known.
+func (t *Thread) surround() error {
+	for p := t.peek(); p != nil && p.Kind == traces.Around; p = t.peek() {
+		for i := 0; i+hwmodel.LineSize <= len(p.Bytes) && t.reads == nil; i += hwmodel.LineSize {
+			t.importLine(p.Line+uint64(i/hwmodel.LineSize), (*[hwmodel.LineSize]byte)(p.Bytes[i:]))
+		}
+		t.old = true
+	}
+	return t.err
 }
 
 // setState loads the registers that a packet brings.

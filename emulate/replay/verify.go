@@ -141,7 +141,7 @@ func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint6
 	if err := t.StartAt(g.n); err != nil {
 		return st, nil, false, err
 	}
-	from, in := t.min, g.n > 0 // key frames are inside of turns
+	from, in := t.min, false
 	t.Want = Kinds(traces.Switch, traces.KeyFrame)
 	reported := uint64(0)
 	for {
@@ -171,7 +171,9 @@ func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint6
 			}
 		}
 		if ev.Kind == traces.KeyFrame {
-			turns = append(turns, turn{g.id, from, t.min})
+			if in {
+				turns = append(turns, turn{g.id, from, t.min})
+			}
 			ran(t.stats.Instructions - reported)
 			return t.stats, turns, false, nil
 		}

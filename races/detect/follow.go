@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"slices"
+
 	"strings"
 
 	"github.com/racesim/racesim/emulate"
@@ -131,7 +133,7 @@ func (p *Pass) births() error {
 		if st, err := p.Session.Reader().Cursor(uint32(id)).Next(); err == nil && st.Kind == traces.Start {
 			b.parent, b.min = emulate.ThreadID(st.Parent), st.Min
 		}
-		if b.parent == id {
+		if b.parent == id || !slices.Contains(p.Session.Threads(), b.parent) {
 			b.parent = 0
 		}
 		p.children[b.parent] = append(p.children[b.parent], b)

@@ -203,6 +203,7 @@ func (j *Joint) Run(ctx context.Context) error {
 		if b == nil {
 			continue // cut off
 		}
+		p.before = s.Min < p.Session.Begin()
 		p.merge(s.Thread, b)
 		if b.err != nil {
 			return b.err

@@ -60,6 +60,7 @@ type Pass struct {
 	// is right, but races in these lines may be missing.
 	Suspects map[uint64]bool
 	Threads  map[emulate.ThreadID]*ThreadTrack
+	before   bool     // what comes is from when the trace doesn't have all threads yet
 	Heap     *Heap    // nil without Checks
 	Conduct  *Conduct // nil without Checks
 	Lives    *Lifetimes
@@ -144,6 +145,7 @@ func (p *Pass) Run(ctx context.Context) error {
 		if b == nil {
 			continue // the thread's stream ended before: the trace is cut off
 		}
+		p.before = s.Min < p.Session.Begin()
 		p.merge(s.Thread, b)
 		if p.Progress != nil {
 			p.Progress(i+1, len(sched))
@@ -304,11 +306,14 @@ func (p *Pass) feed(e *races.Event) {
 	switch e.Op {
 	case races.OpUse, races.OpRenew:
 		// Addresses and numbers are those of one process.
-		if p.joint == nil && !p.NoRaces {
+		if p.joint == nil && !p.NoRaces && !p.before {
 			p.Detector.Feed(e)
 		}
 		return
 	case races.OpAccess:
+		if p.before {
+			return
+		}
 		if p.golang != nil && len(p.golang.inside) > 0 && p.golang.inside[e.Thread] {
 			return
 		}
