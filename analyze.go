@@ -175,6 +175,7 @@ type analysis struct {
 	sources map[string][]string // lines, by file
 	passes  int                 // made so far
 	crowds  []*crowd            // the last ones asked for
+	names   map[uint64]string   // of memory, after the last pass
 
 	rt   *runtimeData
 	heap *detect.Heap // of the first pass
@@ -210,7 +211,7 @@ const maxLooks = 4
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	for look := 1; ; look++ {
 		a.drop()
-		a.crowds = nil
+		a.crowds, a.names = nil, nil
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
 			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}

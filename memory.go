@@ -98,6 +98,24 @@ func variable(l *report.Location, kind string, v funcs.Variable) {
 
 // name says what memory at addr is called, "" if it has no name.
 func (a *analysis) name(addr uint64) string {
+	s, known := a.names[addr]
+	if !known {
+		s = a.nameOf(addr)
+		if len(a.names) >= maxNames {
+			a.names = nil
+		}
+		if a.names == nil {
+			a.names = map[uint64]string{}
+		}
+		a.names[addr] = s
+	}
+	return s
+}
+
+// maxNames bounds the names kept: those of outputs are asked for again and again.
+const maxNames = 1 << 16
+
+func (a *analysis) nameOf(addr uint64) string {
 	l, ok := a.memory(emulate.Addr(addr), 1, a.pass.Detector.BlockAt(emulate.Addr(addr)))
 	if !ok || l.Symbol == "" {
 		return ""

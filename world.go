@@ -143,6 +143,13 @@ type crowd struct {
 	all     bool             // nobody was left out
 	min     uint64
 	maps    []replay.Mapping
+	lines   map[uint64]knownLine // that were asked for
+}
+
+// A knownLine has bytes of a line, and a bit for each that is known.
+type knownLine struct {
+	data *[64]byte
+	mask uint64
 }
 
 // maxCrowds is the number of crowds kept: experiments are about the same
@@ -215,7 +222,7 @@ func (a *analysis) crowdAt(t emulate.ThreadID, c emulate.Count) *crowd {
 			return w
 		}
 	}
-	w := &crowd{slice: n, all: true}
+	w := &crowd{slice: n, all: true, lines: map[uint64]knownLine{}}
 	for _, id := range a.t.s.Threads() {
 		n := a.before(id, t, c)
 		if n == 0 {
@@ -243,11 +250,21 @@ func (a *analysis) crowdAt(t emulate.ThreadID, c emulate.Count) *crowd {
 	return w
 }
 
-// line returns what is known of a line, and which bytes of it.
+// line returns what is known of a line, and which bytes of it. They must not be
+// changed.
 func (w *elsewhere) line(line uint64) (*[64]byte, uint64) {
 	if w.crowd == nil {
 		w.crowd = w.a.crowdAt(w.t, w.c)
 	}
+	l, ok := w.crowd.lines[line]
+	if !ok {
+		l.data, l.mask = w.look(line)
+		w.crowd.lines[line] = l
+	}
+	return l.data, l.mask
+}
+
+func (w *elsewhere) look(line uint64) (*[64]byte, uint64) {
 	// What several threads know must agree: some of it may be stale.
 	var got *[64]byte
 	known, stale := uint64(0), uint64(0)

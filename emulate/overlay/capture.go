@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
@@ -57,7 +59,12 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 		c.Blocks.Break(g.PC)
 	}
 	u.Want = ^replay.Kinds(traces.Import, traces.Part, traces.Order)
+	scratch := accessLists.Get().(*[]Access)
+	s.Accesses = (*scratch)[:0]
 	err := w.run(g)
+	*scratch = s.Accesses
+	s.Accesses = slices.Clone(s.Accesses)
+	accessLists.Put(scratch)
 	s.Stop, s.Exit = u.Count(), c.State()
 	s.Complete = err == nil && w.ended && !w.full
 	if s.Complete && !g.NoLive {
@@ -68,6 +75,9 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 	}
 	return s, err
 }
+
+// accessLists are lists to be filled: how long they become isn't known before.
+var accessLists = sync.Pool{New: func() any { return new([]Access) }}
 
 var errTooLong = errors.New("section too long")
 
