@@ -23,6 +23,8 @@ type file struct {
 	timer   *fdTimer    // a timerfd
 	signals *signalFile // a signalfd
 	pid     *pidFile    // a pidfd
+	proc    *procDir    // a directory in /proc
+	made    bool        // its content is made up
 	watched []watched   // by an epoll instance
 	owner   int         // whom SIGIO would be for (F_SETOWN)
 	locked  bool        // it has, or had, locks of its own (flock, F_OFD_SETLK)

@@ -61,7 +61,7 @@ func (p *Process) fork(t *Thread, share bool) (*Process, unix.Errno) {
 		cfg: p.cfg, blocks: x86.NewBlockCache(), argv: p.argv, env: p.env, exe: p.exe, auxv: p.auxv,
 		rng: random(uint64(p.rng) ^ uint64(f.forks)<<32), clock: p.clock, actions: p.actions,
 		futexes: p.futexes, nextDeadline: never, layout: p.layout, execs: p.execs,
-		events: f.root.events, hostSignals: nil, private: p.private, signalFiles: p.signalFiles, umask: p.umask, cred: p.cred, cwd: -1, lastThread: new(emulate.ThreadID),
+		events: f.root.events, hostSignals: nil, private: p.private, signalFiles: p.signalFiles, umask: p.umask, cred: p.cred, limits: p.limits, cwd: -1, lastThread: new(emulate.ThreadID),
 		recorded: p.cfg.Children == ChildrenRecord,
 	}
 	if q.recorded {

@@ -2,7 +2,6 @@ package linux
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -36,8 +35,20 @@ func (c *call) at(dir, path int) (at, unix.Errno) {
 			return at{}, unix.EBADF
 		}
 		a.dir = d.host
+		if d.file.proc != nil && s != "" && s != "." {
+			a.path = c.p.hostPath(d.file.path + "/" + s)
+		}
 	}
 	return a, 0
+}
+
+// dirFD returns the descriptor that argument i names as a directory, nil if i is
+// negative or it is the working directory.
+func (c *call) dirFD(i int) *descriptor {
+	if i < 0 || c.int(i) == unix.AT_FDCWD {
+		return nil
+	}
+	return c.fd(i)
 }
 
 // hostPath turns a path of the guest's into one for the host.
@@ -50,23 +61,26 @@ func (p *Process) hostPath(s string) string {
 	case "/dev/stderr":
 		s = "/dev/fd/2"
 	}
-	rest, ok := p.ownProc(s)
-	if r, isfd := strings.CutPrefix(s, "/dev/fd/"); isfd {
-		rest, ok = "fd/"+r, true
+	if r, isfd := strings.CutPrefix(s, "/dev/fd/"); isfd || s == "/dev/fd" {
+		s = "/proc/self/fd/" + r
 	}
+	at, ok := p.proc(s)
 	if !ok {
 		return s
 	}
-	if rest == "exe" {
-		return p.exe
-	}
-	if rest == "cwd" {
-		return fmt.Sprintf("/proc/self/fd/%d", p.cwd)
+	q, rest := at.p, at.rest
+	switch rest {
+	case "":
+		return "/proc/self"
+	case "exe":
+		return q.exe
+	case "cwd":
+		return fmt.Sprintf("/proc/self/fd/%d", q.cwd)
 	}
 	if n, isfd := strings.CutPrefix(rest, "fd/"); isfd {
 		num, tail, _ := strings.Cut(n, "/")
 		fd, err := strconv.Atoi(num)
-		if d := p.fds.get(fd); err == nil && d != nil {
+		if d := q.fds.get(fd); err == nil && d != nil {
 			s = fmt.Sprintf("/proc/self/fd/%d", d.host)
 			if tail != "" {
 				s += "/" + tail
@@ -75,76 +89,10 @@ func (p *Process) hostPath(s string) string {
 		}
 		return "/proc/self/fd/-1"
 	}
+	if !sameOnHost(rest) {
+		return "/proc/self/fd/-1" // there is no such file
+	}
 	return "/proc/self/" + rest
-}
-
-// ownProc reports whether s is in the guest's own directory in /proc, and what
-// follows.
-func (p *Process) ownProc(s string) (rest string, ok bool) {
-	if !strings.HasPrefix(s, "/proc/") {
-		return "", false
-	}
-	first, rest, ok := strings.Cut(s[len("/proc/"):], "/")
-	switch first {
-	case "self", "thread-self", strconv.Itoa(p.PID):
-		return filepath.Clean("/" + rest)[1:], ok
-	}
-	if n, err := strconv.Atoi(first); err == nil && p.thread(n) != nil {
-		return rest, ok
-	}
-	return "", false
-}
-
-// synthetic returns the content of a file that we make up, if path is one.
-func (c *call) synthetic(path string) (content string, ok bool) {
-	p := c.p
-	if cpus := fmt.Sprintf("0-%d\n", p.cfg.Cores-1); strings.HasPrefix(path, "/sys/devices/system/cpu/") {
-		if p.cfg.Cores == 1 {
-			cpus = "0\n"
-		}
-		switch path[len("/sys/devices/system/cpu/"):] {
-		case "online", "possible", "present":
-			return cpus, true
-		}
-		return "", false
-	}
-	rest, own := p.ownProc(path)
-	if !own {
-		if path == "/proc/cpuinfo" {
-			return p.cpuinfo(), true
-		}
-		return "", false
-	}
-	switch rest {
-	case "maps":
-		return p.AS.maps(), true
-	case "cmdline":
-		return strings.Join(p.argv, "\x00") + "\x00", true
-	case "environ":
-		return strings.Join(p.env, "\x00") + "\x00", true
-	case "comm":
-		return c.t.Name + "\n", true
-	case "auxv":
-		return string(p.auxv), true
-	case "status":
-		return p.statusFile(c.t), true
-	case "stat":
-		return fmt.Sprintf("%d (%s) R 1 %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 %d 0 0 0 0 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-			p.PID, c.t.Name, p.PID, p.PID, len(p.threads)), true
-	case "limits", "mountinfo", "mounts", "cgroup":
-		return "", false
-	}
-	return "", false
-}
-
-func (p *Process) statusFile(t *Thread) string {
-	var frames uint64
-	for _, v := range p.AS.vmas {
-		frames += (v.end - v.start) >> 10
-	}
-	return fmt.Sprintf("Name:\t%s\nState:\tR (running)\nTgid:\t%d\nPid:\t%d\nPPid:\t1\nTracerPid:\t0\n"+
-		"VmSize:\t%8d kB\nVmRSS:\t%8d kB\nThreads:\t%d\n",
-		t.Name, p.PID, t.TID, frames, p.AS.pool.used*(PageSize>>10), len(p.threads))
 }
 
 func (p *Process) cpuinfo() string {

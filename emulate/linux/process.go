@@ -52,10 +52,11 @@ type Process struct {
 	pending sigqueue
 	timers  timers
 
-	fds   fdTable
-	cwd   int // host descriptor of the working directory
-	cred  credentials
-	undos []semUndoing
+	fds    fdTable
+	cwd    int // host descriptor of the working directory
+	cred   credentials
+	limits map[int][2]uint64 // resource limits that the guest has set: soft, hard
+	undos  []semUndoing
 	// signalFiles is how many signalfds were opened or inherited.
 	signalFiles int
 	umask       int // file mode creation mask

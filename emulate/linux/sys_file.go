@@ -23,13 +23,13 @@ func init() {
 		{nr: 74, name: "fsync", args: "fd", fn: sysFsync},
 		{nr: 75, name: "fdatasync", args: "fd", fn: sysFsync},
 		{nr: 162, name: "sync", fn: answer0, note: "does nothing"},
-		{nr: 306, name: "syncfs", args: "fd", fn: answer0, note: "does nothing"},
-		{nr: 277, name: "sync_file_range", args: "fd, offset, n, flags", fn: answer0, note: "does nothing"},
+		{nr: 306, name: "syncfs", args: "fd", fn: answerFD, note: "does nothing"},
+		{nr: 277, name: "sync_file_range", args: "fd, offset, n, flags", fn: answerFD, note: "does nothing"},
 		{nr: 77, name: "ftruncate", args: "fd, length", fn: sysFtruncate},
 		{nr: 76, name: "truncate", args: "<path, length", fn: sysTruncate},
 		{nr: 285, name: "fallocate", args: "fd, mode, offset, n", fn: sysFallocate},
 		{nr: 221, name: "fadvise64", args: "fd, offset, n, advice", fn: sysFadvise},
-		{nr: 187, name: "readahead", args: "fd, offset, n", fn: answer0, note: "does nothing"},
+		{nr: 187, name: "readahead", args: "fd, offset, n", fn: answerFD, note: "does nothing"},
 		{nr: 217, name: "getdents64", args: "fd, >dirents, n", fn: sysGetdents64},
 		{nr: 78, name: "getdents", args: "fd, >dirents, n", fn: sysGetdents},
 		{nr: 16, name: "ioctl", args: "fd, request, ~arg", fn: sysIoctl,
@@ -38,6 +38,14 @@ func init() {
 }
 
 func answer0(*call) int64 { return 0 }
+
+// answerFD is answer0 for calls whose first argument must be a descriptor.
+func answerFD(c *call) int64 {
+	if c.fd(0) == nil {
+		return fail(unix.EBADF)
+	}
+	return 0
+}
 
 func sysOpen(c *call) int64   { return c.open(-1, 0, c.int(1), uint32(c.args[2])) }
 func sysOpenat(c *call) int64 { return c.open(0, 1, c.int(2), uint32(c.args[3])) }
@@ -56,6 +64,9 @@ func (c *call) open(dir, path, flags int, mode uint32) int64 {
 			return fail(unix.EACCES)
 		}
 		return c.openText(name, text, flags&unix.O_CLOEXEC != 0)
+	}
+	if r, ok := c.openProc(name, flags); ok {
+		return r
 	}
 	a, e := c.at(dir, path)
 	if e != 0 {
@@ -120,7 +131,7 @@ func (c *call) openText(name, text string, cloexec bool) int64 {
 		return status(err)
 	}
 	unix.Pwrite(fd, []byte(text), 0)
-	return c.adopt(fd, name, cloexec, nil)
+	return c.adopt(fd, name, cloexec, func(f *file) { f.made = true })
 }
 
 func sysClose(c *call) int64 {
@@ -287,8 +298,12 @@ func sysFtruncate(c *call) int64 {
 	if d == nil {
 		return fail(unix.EBADF)
 	}
-	if int64(c.args[1]) >= 0 {
-		c.p.AS.fileShrinks(d.host, int64(c.args[1]))
+	if n := int64(c.args[1]); n >= 0 {
+		if l, ok := c.p.limits[unix.RLIMIT_FSIZE]; ok && uint64(n) > l[0] {
+			c.sizeLimited(n, 1)
+			return fail(unix.EFBIG)
+		}
+		c.p.AS.fileShrinks(d.host, n)
 	}
 	return status(unix.Ftruncate(d.host, int64(c.args[1])))
 }
@@ -313,6 +328,12 @@ func sysFallocate(c *call) int64 {
 	if d == nil {
 		return fail(unix.EBADF)
 	}
+	if n := c.args[2] + c.args[3]; c.args[1] == 0 {
+		if l, ok := c.p.limits[unix.RLIMIT_FSIZE]; ok && n > l[0] {
+			c.sizeLimited(int64(n), 1)
+			return fail(unix.EFBIG)
+		}
+	}
 	if c.args[1] != 0 {
 		c.p.AS.fileChanges(c.t, d.host, int64(c.args[2]), int(min(c.args[3], 1<<40)))
 	}
@@ -333,6 +354,13 @@ func sysGetdents64(c *call) int64 {
 		return fail(unix.EBADF)
 	}
 	buf := make([]byte, min(c.args[2], 1<<20))
+	if d.file.proc != nil {
+		b, e := d.file.proc.entries(len(buf))
+		if e != 0 {
+			return fail(e)
+		}
+		return c.answer(c.args[1], b, int64(len(b)))
+	}
 	n, err := unix.Getdents(d.host, buf)
 	if err != nil {
 		return status(err)

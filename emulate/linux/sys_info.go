@@ -48,21 +48,23 @@ func sysPrlimit(c *call) int64 {
 	return c.rlimit(c.int(1), c.args[2], c.args[3])
 }
 
-// rlimit reports and sets resource limits. The guest's own are those of
-// descriptors; of others a new value is accepted and forgotten.
-func (c *call) rlimit(which int, from, to uint64) int64 {
-	if which < 0 || which > 15 {
-		return fail(unix.EINVAL)
+// limit gives the soft and the hard value of a resource limit. Those of
+// descriptors, the address space and of the size of files are kept to.
+func (p *Process) limit(which int) (cur, most uint64) {
+	if l, ok := p.limits[which]; ok && which != unix.RLIMIT_NOFILE {
+		return l[0], l[1]
 	}
-	inf := ^uint64(0)
-	cur, most := inf, inf
+	cur, most = ^uint64(0), ^uint64(0)
 	switch which {
 	case unix.RLIMIT_STACK:
 		cur = stackLimit
 	case unix.RLIMIT_CORE:
 		cur = 0
 	case unix.RLIMIT_NOFILE:
-		cur, most = uint64(c.p.fds.max), 1<<20
+		cur, most = uint64(p.fds.max), 1<<20
+		if l, ok := p.limits[which]; ok {
+			most = l[1]
+		}
 	case unix.RLIMIT_NPROC, 11: // RLIMIT_SIGPENDING
 		cur, most = 1<<16, 1<<16
 	case unix.RLIMIT_MEMLOCK:
@@ -72,6 +74,41 @@ func (c *call) rlimit(which int, from, to uint64) int64 {
 	case 13, 14: // RLIMIT_NICE, RLIMIT_RTPRIO
 		cur, most = 0, 0
 	}
+	return cur, most
+}
+
+// fits reports whether n more bytes of address space are within RLIMIT_AS.
+func (p *Process) fits(n uint64) bool {
+	l, ok := p.limits[unix.RLIMIT_AS]
+	if !ok || l[0] == ^uint64(0) {
+		return true
+	}
+	for _, v := range p.AS.vmas {
+		n += v.end - v.start
+	}
+	return n <= l[0]
+}
+
+// sizeLimited cuts n bytes that go to off of a regular file down to RLIMIT_FSIZE.
+// Where nothing is left it sends SIGXFSZ and reports false: EFBIG.
+func (c *call) sizeLimited(off int64, n int) (int, bool) {
+	l, ok := c.p.limits[unix.RLIMIT_FSIZE]
+	if !ok || n == 0 || uint64(off)+uint64(n) <= l[0] {
+		return n, true
+	}
+	if uint64(off) >= l[0] {
+		c.p.sendThread(c.t, siginfo{signo: int(unix.SIGXFSZ), code: siKernel})
+		return 0, false
+	}
+	return int(l[0] - uint64(off)), true
+}
+
+// rlimit reports and sets resource limits.
+func (c *call) rlimit(which int, from, to uint64) int64 {
+	if which < 0 || which > 15 {
+		return fail(unix.EINVAL)
+	}
+	cur, most := c.p.limit(which)
 	var b [16]byte
 	if from != 0 {
 		if e := c.read(from, b[:]); e != 0 {
@@ -81,12 +118,20 @@ func (c *call) rlimit(which int, from, to uint64) int64 {
 		if n > m {
 			return fail(unix.EINVAL)
 		}
-		if m > most {
+		if m > most && (c.p.cred.uid[1] != 0 || which == unix.RLIMIT_NOFILE) {
 			return fail(unix.EPERM)
 		}
 		if which == unix.RLIMIT_NOFILE {
 			c.p.fds.max = int(n)
 		}
+		// A copy: the parent of a fork has the other.
+		l := map[int][2]uint64{which: {n, m}}
+		for k, v := range c.p.limits {
+			if k != which {
+				l[k] = v
+			}
+		}
+		c.p.limits = l
 	}
 	if to != 0 {
 		put64(b[0:], cur)

@@ -56,6 +56,9 @@ func sysMmap(c *call) int64 {
 		flags&unix.MAP_NORESERVE == 0 && !as.room(n) {
 		return fail(unix.ENOMEM)
 	}
+	if flags&unix.MAP_FIXED == 0 && !c.p.fits(n) {
+		return fail(unix.ENOMEM)
+	}
 	var d *descriptor
 	if flags&unix.MAP_ANONYMOUS == 0 {
 		if d = c.fd(4); d == nil {
@@ -212,6 +215,9 @@ func sysMprotect(c *call) int64 {
 }
 
 func sysMremap(c *call) int64 {
+	if old, size := up(c.args[1]), up(c.args[2]); size > old && size < taskSize && !c.p.fits(size-old) {
+		return fail(unix.ENOMEM)
+	}
 	addr, e := c.p.AS.remap(c.args[0], c.args[1], c.args[2], c.int(3), c.args[4])
 	if e != 0 {
 		return fail(e)
@@ -219,7 +225,13 @@ func sysMremap(c *call) int64 {
 	return int64(addr)
 }
 
-func sysBrk(c *call) int64 { return int64(c.p.AS.setBrk(c.args[0])) }
+func sysBrk(c *call) int64 {
+	as := c.p.AS
+	if to := c.args[0]; to > as.brk && !c.p.fits(to-as.brk) {
+		return int64(as.brk)
+	}
+	return int64(as.setBrk(c.args[0]))
+}
 
 func sysMadvise(c *call) int64 {
 	addr, n := c.args[0], up(c.args[1])

@@ -1,6 +1,8 @@
 package linux
 
 import (
+	"fmt"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -209,8 +211,21 @@ func (c *call) readlink(dir, path int, to, n uint64) int64 {
 		return fail(e)
 	}
 	var text []byte
-	if rest, ok := c.p.ownProc(s); ok && rest == "exe" {
-		text = []byte(c.p.exe)
+	if d := c.dirFD(dir); d != nil && d.file.proc != nil && len(s) > 0 && s[0] != '/' {
+		s = d.file.path + "/" + s
+	}
+	at, own := c.p.proc(s)
+	link, made := "", false
+	switch {
+	case s == "/proc/self":
+		link, made = strconv.Itoa(c.p.PID), true
+	case s == "/proc/thread-self":
+		link, made = fmt.Sprintf("%d/task/%d", c.p.PID, c.t.TID), true
+	case own:
+		link, made = at.link()
+	}
+	if made {
+		text = []byte(link)
 	} else {
 		a, e := c.at(dir, path)
 		if e != 0 {

@@ -195,6 +195,13 @@ func (c *call) output(d *descriptor, iov []Range, off int64) int64 {
 			}
 			return c.waitFD(d, unix.POLLOUT)
 		}
+		if d.file.reg && c.p.limits != nil {
+			k, ok := c.sizeLimited(c.offsetOf(d, off), len(buf))
+			if !ok {
+				return c.partial(fail(unix.EFBIG))
+			}
+			buf = buf[:k]
+		}
 		c.fileChanges(d, off, len(buf))
 		var k int
 		var err error
@@ -238,13 +245,22 @@ func (c *call) fileChanges(d *descriptor, off int64, n int) {
 	if !c.p.AS.sharedFiles || !d.file.reg {
 		return
 	}
-	if off < 0 {
-		off, _ = unix.Seek(d.host, 0, unix.SEEK_CUR)
-		if fl, err := unix.FcntlInt(uintptr(d.host), unix.F_GETFL, 0); err == nil && fl&unix.O_APPEND != 0 {
-			off, _ = unix.Seek(d.host, 0, unix.SEEK_END)
-		}
+	c.p.AS.fileChanges(c.t, d.host, c.offsetOf(d, off), n)
+}
+
+// offsetOf is where a write to the file of d goes, if off < 0: at its position, or
+// at the end.
+func (c *call) offsetOf(d *descriptor, off int64) int64 {
+	if off >= 0 {
+		return off
 	}
-	c.p.AS.fileChanges(c.t, d.host, off, n)
+	if fl, err := unix.FcntlInt(uintptr(d.host), unix.F_GETFL, 0); err == nil && fl&unix.O_APPEND != 0 {
+		var st unix.Stat_t
+		unix.Fstat(d.host, &st)
+		return st.Size
+	}
+	off, _ = unix.Seek(d.host, 0, unix.SEEK_CUR)
+	return off
 }
 
 func sysRead(c *call) int64 {
@@ -333,6 +349,9 @@ func sysLseek(c *call) int64 {
 	d := c.fd(0)
 	if d == nil {
 		return fail(unix.EBADF)
+	}
+	if d.file.proc != nil && c.int(2) == unix.SEEK_SET {
+		d.file.proc.next = int(c.args[1])
 	}
 	return result(unix.Seek(d.host, int64(c.args[1]), c.int(2)))
 }
