@@ -36,6 +36,7 @@ type RecordConfig struct {
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC     string // size/ways, as 32K/8; "": the default
+	Marks       string // annotations: some of time, counters, faults, separated by commas
 	Ring        string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
 	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
 	ReadLog     string // how reads are logged: cache, page, none, last, zero, shadow:N; "": cache
@@ -118,6 +119,9 @@ func (cfg *RecordConfig) Check() error {
 			return err
 		}
 	}
+	if _, err := record.ParseMarks(cfg.Marks); err != nil {
+		return err
+	}
 	if _, _, err := parseRing(cfg.Ring); err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, RingPerThread: each, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, RingPerThread: each, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {

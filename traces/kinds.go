@@ -293,6 +293,14 @@ const MarkDeadlock = "deadlock"
 // zero byte behind it.
 const MarkExec = "exec"
 
+// The names of marks in threads' streams that tell of the recorded execution.
+const (
+	MarkUser     = "user"     // the program's own: value and text are its
+	MarkTime     = "time"     // value: the guest's clock, ns since 1970
+	MarkCounters = "counters" // value: the unit; text: name=number, separated by spaces
+	MarkFault    = "fault"    // value: the address of a page that is accessed first
+)
+
 // MarkExperiment is the name of the mark, in the process stream, that says that
 // the trace is of an experiment with sections of another; its text says which.
 const MarkExperiment = "experiment"

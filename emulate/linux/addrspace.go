@@ -103,6 +103,12 @@ func (as *AddressSpace) invalidate(page uint64) {
 	}
 }
 
+// Present says whether a page (virtual address >> 12) has a frame already.
+func (as *AddressSpace) Present(page uint64) bool {
+	e := as.pt.look(page)
+	return e != nil && e.f != nil
+}
+
 // Translate returns the frame that virtual page (address >> 12) shows, filling
 // it on demand, if the guest may read it, or write it if write is set.
 // Otherwise it returns the page fault, with the page's first byte as address,

@@ -71,6 +71,9 @@ type Config struct {
 	Ring          int64
 	RingPerThread bool
 
+	// Marks are annotations in the trace, as ParseMarks reads them.
+	Marks string
+
 	// MemoryModel says which events are orderable, as hwmodel.ParseMemoryModel
 	// reads it; "" is "fence".
 	MemoryModel string
@@ -113,6 +116,7 @@ type Config struct {
 
 	reads     hwmodel.ReadLog
 	orders    hwmodel.MemoryModel
+	marks     Marks
 	perImport uint64 // instructions to the next key frame for each line that flowed in since the last
 }
 
@@ -183,6 +187,9 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.Ring > 0 && c.Ring < MinRing {
 		return linux.Config{}, fmt.Errorf("record: a ring of %d bytes, at least %d are needed", c.Ring, MinRing)
+	}
+	if c.marks, err = ParseMarks(c.Marks); err != nil {
+		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

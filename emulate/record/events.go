@@ -28,6 +28,8 @@ type thread struct {
 	split         bool // inside a read-modify-write instruction
 	call          entry
 
+	counted hwmodel.Counters // of its unit, when it got it; with MarkCounters
+
 	reads *values // of a log of values, or a memory model that orders accesses
 }
 
@@ -96,6 +98,9 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 // ThreadExit implements linux.Hooks.
 func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) {
 	t := lt.Rec.(*thread)
+	if r.cfg.marks != 0 && r.cur == t {
+		r.markOut(t)
+	}
 	t.exited = true
 	r.live = slices.DeleteFunc(r.live, func(o *thread) bool { return o == t })
 	r.event(t, &traces.Packet{Kind: traces.Exit, Status: int32(status), Addr: uint64(clear)})
@@ -138,6 +143,9 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 		r.keyFrames++
 	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
+	if r.cfg.marks != 0 {
+		r.markIn(t)
+	}
 	t.split = false
 }
 
@@ -149,6 +157,9 @@ func (r *recorder) SwitchOut(lt *linux.Thread) {
 	}
 	if n := lt.CPU.Count; r.hashEvery > 0 && n-t.hashAt >= r.hashEvery && !t.inCall && !t.split {
 		r.hash(t)
+	}
+	if r.cfg.marks != 0 {
+		r.markOut(t)
 	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit)})
 }
@@ -247,6 +258,9 @@ func (r *recorder) order(count uint64) {
 
 // Nondet serves x86.Env.
 func (r *recorder) Nondet(c *x86.CPU, what x86.NondetKind, dst uint8, size int) {
+	if what == x86.CPUID && uint32(c.R[x86.RAX]) == userMark {
+		r.userMarked(c)
+	}
 	r.p.Nondet(r.cur.t, what, dst)
 	if r.cfg.orders.Fences() && (what == x86.RDTSC || what == x86.RDTSCP) { // clocks of different threads can be compared
 		r.order(c.InstrCount())

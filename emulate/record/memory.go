@@ -39,7 +39,11 @@ func (r *recorder) find(line uint64, write bool) *place {
 	if e.page == page+1 && (e.write || !write) {
 		return e
 	}
+	first := r.cfg.marks&MarkFaults != 0 && !r.as.Present(page)
 	f, stop := r.as.Translate(page, write)
+	if first && stop == nil {
+		r.markFault(page)
+	}
 	if stop != nil {
 		if stop.Kind == x86.StopFault {
 			stop.Addr = line << hwmodel.LineShift // the processor knows the byte

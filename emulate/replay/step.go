@@ -251,7 +251,7 @@ func (t *Thread) apply(p *traces.Packet) error {
 		return err
 	}
 	switch p.Kind {
-	case traces.Split, traces.Fault, traces.Rep:
+	case traces.Split, traces.Fault, traces.Rep, traces.Mark:
 	default:
 		if queued.Has(p.Kind) {
 			break
