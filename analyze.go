@@ -164,6 +164,9 @@ type analysis struct {
 	tested  *detect.Pass    // whose predictions were looked at
 	close   map[uint64]bool // lines to be looked at access by access
 
+	alone    map[detect.RegionKey]bool // parallel regions of one thread
+	together bool                      // tasks of OpenMP aren't told apart
+
 	sync   []races.SyncVar // recognised by experiment
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
@@ -214,7 +217,7 @@ func (a *analysis) detect(ctx context.Context, checks bool) error {
 		a.crowds, a.names = nil, nil
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
-			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks}
+			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks, Alone: a.alone, Together: a.together}
 		if a.o.Progress != nil {
 			a.passes++
 			phase := fmt.Sprintf("looking for races, pass %d", a.passes)
@@ -223,10 +226,34 @@ func (a *analysis) detect(ctx context.Context, checks bool) error {
 		if err := a.pass.Run(ctx); err != nil {
 			return err
 		}
+		if a.tasks() {
+			look-- // that was no look
+			continue
+		}
 		if done := !a.suspects() && (!a.predict || a.live || a.foresee()); done || look == maxLooks {
 			return nil
 		}
 	}
+}
+
+// tasks says whether the last pass took tasks of OpenMP for what they aren't, so
+// that another one is needed.
+func (a *analysis) tasks() bool {
+	if a.pass.Lost() && !a.together {
+		a.together = true
+		a.note("the tasks of OpenMP couldn't be followed: those that one thread executed count as ordered")
+		return true
+	}
+	more := false
+	for r := range a.pass.Single() {
+		if !a.alone[r] {
+			if a.alone == nil {
+				a.alone = map[detect.RegionKey]bool{}
+			}
+			a.alone[r], more = true, true
+		}
+	}
+	return more
 }
 
 // drop ends what the last pass still does.

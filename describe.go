@@ -80,6 +80,7 @@ func (a *analysis) access(x *races.Access, life bool) report.Access {
 		}
 	}
 	a.goroutine(&r, x)
+	a.task(&r, x)
 	if x.Kind != races.Free && !life {
 		r.Value = number(x.Value, x.Size)
 	}

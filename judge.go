@@ -431,6 +431,7 @@ func (a *analysis) pair(j *judging, p *races.Pair) {
 		j.ev.SerialFailed = err.Error()
 		return
 	}
+	pa, pb = a.within(&p.First, pa), a.within(&p.Second, pb)
 	for level := 0; level < max(len(pa), len(pb)); level++ {
 		qa, qb := &pa[min(level, len(pa)-1)], &pb[min(level, len(pb)-1)]
 		shown := len(j.r.Experiments)
@@ -524,12 +525,18 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		j.ev.SerialFailed = "a section could not be captured: " + strings.ReplaceAll(why.Error(), "\n", "; ")
 		return nil
 	}
+	apart, err := a.apart(p, sa, sb)
+	if err != nil {
+		s := &loadsub.Serial{Err: err.Error()}
+		a.serial(j, s, qa, qb)
+		return s
+	}
 	j.moves(p, sa, sb)
 	if trials {
 		a.trials(j, sa, &p.First, &p.Second, qa)
 		a.trials(j, sb, &p.Second, &p.First, qb)
 	}
-	pair := loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns}
+	pair := loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns, Apart: apart}
 	s := loadsub.Serialise(pair)
 	a.serial(j, s, qa, qb)
 	if s.Err == "" {

@@ -28,6 +28,8 @@ type Tracker struct {
 	watched  map[emulate.Addr]bool
 	instance InstanceSink
 
+	outward func(site, target emulate.Addr) bool // calls that are watched, too
+
 	gor      *goStacks // nil: not a Go program
 	resumeAt uint64    // see goRuntime.resume; 0: none
 }
@@ -140,6 +142,13 @@ func (t *Tracker) Watch(entries []emulate.Addr, sink InstanceSink) {
 	t.cache = nil
 }
 
+// WatchCalls also reports the calls that f wants, by the instruction and the
+// function's first one, to the sink given to Watch, which comes before.
+func (t *Tracker) WatchCalls(f func(site, target emulate.Addr) bool) {
+	t.outward = f
+	t.cache = nil
+}
+
 // Call serves x86.CallSink.
 func (t *Tracker) Call(c *x86.CPU, site, target, sp uint64) {
 	n := len(t.frames)
@@ -181,6 +190,9 @@ func (t *Tracker) child(parent NodeID, site, target uint64) (NodeID, frameFlags)
 		if x := t.tree.ms.called(emulate.Addr(site), emulate.Addr(target)); x != nil && t.watched[x.Entry] {
 			f |= flagWatched
 		}
+	}
+	if f&flagWatched == 0 && t.outward != nil && t.outward(emulate.Addr(site), emulate.Addr(target)) {
+		f |= flagWatched
 	}
 	return id, f
 }

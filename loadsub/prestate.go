@@ -26,7 +26,7 @@ func (p Pair) preStates() []*overlay.Memory {
 		var t *touches
 		for i := range sec.Accesses {
 			a := &sec.Accesses[i]
-			p.each(a, func(line, bit, k uint64) {
+			p.each(side, a, func(line, bit, k uint64) {
 				if t == nil || t.line != line {
 					if t = touched[side][line]; t == nil {
 						t = &touches{line: line}
@@ -71,7 +71,7 @@ func (p Pair) preStates() []*overlay.Memory {
 				first := t.b[bit]
 				switch {
 				case o.mask&one == 0:
-					if onStack(sec, line<<6|bit) {
+					if overlay.IsApart(line<<6) || onStack(sec, line<<6|bit) {
 						continue
 					}
 					x.only |= one
@@ -92,7 +92,7 @@ func (p Pair) preStates() []*overlay.Memory {
 		var x *shares
 		for i := range sec.Accesses {
 			a := &sec.Accesses[i]
-			p.each(a, func(line, bit, k uint64) {
+			p.each(side, a, func(line, bit, k uint64) {
 				if x == nil || x.line != line {
 					if x = shared[line]; x == nil {
 						return
@@ -158,15 +158,15 @@ type shares struct {
 	cur       [64]byte    // what the early side left there
 }
 
-// each calls f for the bytes of an access: their line, their place in it, and
+// each calls f for the bytes of an access of a side: their line, their place in it, and
 // that in the access.
-func (p Pair) each(a *overlay.Access, f func(line, bit, k uint64)) {
+func (p Pair) each(side int, a *overlay.Access, f func(line, bit, k uint64)) {
 	last, line := ^uint64(0), uint64(0)
 	for k := uint64(0); k < uint64(a.Size); k++ {
 		at := a.Addr + k
 		if at>>6 != last {
 			last = at >> 6
-			line = p.World.canon(last<<6) >> 6
+			line = p.canon(side, last<<6) >> 6
 		}
 		f(line, at&63, k)
 	}

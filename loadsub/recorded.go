@@ -29,11 +29,11 @@ func (p Pair) recordedOdd(ref []*overlay.Result) []Output {
 		b   byte
 	}
 	final := map[uint64]last{}
-	for _, sec := range secs {
+	for side, sec := range secs {
 		for i := range sec.Accesses {
 			a := &sec.Accesses[i]
 			for k := uint64(0); a.Writes() && k < uint64(a.Size); k++ {
-				addr := p.World.canon(a.Addr + k)
+				addr := p.canon(side, a.Addr+k)
 				if l, ok := final[addr]; !ok || p.Order(l.sec.Thread, l.at, sec.Thread, a.At) || l.sec == sec {
 					final[addr] = last{sec, a.At, byte(a.Value >> (8 * k))}
 				}
@@ -109,7 +109,7 @@ func (p Pair) disturbed() bool {
 			continue
 		}
 		for n := uint64(0); n < uint64(x.Size); n++ {
-			addr := p.World.canon(x.Addr + n)
+			addr := p.canon(int(side-1), x.Addr+n)
 			pre := byte(x.Pre >> (8 * n))
 			s := at[addr]
 			if s == nil {

@@ -23,6 +23,9 @@ type Pair struct {
 	Both bool
 	// MaxRuns bounds the interleavings executed; 0 means 48.
 	MaxRuns int
+	// Apart says below which address each side has the stack for itself, since
+	// one thread executed both; 0: nowhere. See overlay.Run.Apart.
+	Apart [2]uint64
 }
 
 // A Serial says how the interleavings of a Pair compare with its serial orders.
@@ -270,7 +273,7 @@ func (p Pair) reached(orders ...*overlay.Result) []overlay.Span {
 		for i := range sec.Accesses {
 			a := &sec.Accesses[i]
 			for k := uint64(0); k < uint64(a.Size); k++ {
-				recorded[side][p.World.canon(a.Addr+k)] = true
+				recorded[side][p.canon(side, a.Addr+k)] = true
 			}
 		}
 	}
@@ -344,11 +347,27 @@ func (p Pair) start(pre *overlay.Memory) *overlay.Run { return p.startOf(pre, p.
 func (p Pair) startOf(pre *overlay.Memory, secs ...*overlay.Section) *overlay.Run {
 	r := overlay.New(secs...)
 	p.World.apply(r)
+	for i, s := range secs {
+		switch s {
+		case p.A:
+			r.Apart(i, p.Apart[0])
+		case p.B:
+			r.Apart(i, p.Apart[1])
+		}
+	}
 	r.SetAll(pre)
 	p.World.streams(r)
 	r.Racy(p.Racy...)
 	r.Track(p.Racy...)
 	return r
+}
+
+// canon is World.canon for what one side accesses.
+func (p Pair) canon(side int, addr uint64) uint64 {
+	if a := overlay.ApartAddr(side, p.Apart[side], addr); a != addr {
+		return a
+	}
+	return p.World.canon(addr)
 }
 
 // serial runs first to its end, then the other.

@@ -202,7 +202,7 @@ func (d *Detector) other(e *Event) {
 	case OpWait:
 		d.thread(e.Thread).waits = emulate.ThreadID(e.Value)
 	case OpSwitch:
-		d.switchStrand(e.Thread, e.Strand)
+		d.switchStrand(e.Thread, e.Strand, e.Value != 0)
 	case OpStrandEnd:
 		d.endStrand(e.Strand)
 	case OpHand:
@@ -215,6 +215,8 @@ func (d *Detector) other(e *Event) {
 		d.gather(d.thread(e.Thread))
 	case OpForget:
 		delete(d.objects, Object{e.Object, e.Value})
+	case OpFresh:
+		d.clear(e.Addr, e.N, false)
 	default:
 		panic(fmt.Sprintf("BUG: races: event with operation %d", e.Op))
 	}

@@ -23,16 +23,17 @@ const (
 	OpRenew          // the object (Object, Value) is another one from now on; Value ^0: all of that kind
 	OpTired          // Thread may leave out, from now on, stores to bytes that it stored to since its last event that isn't an access
 	OpWait           // Thread does nothing until thread Value has ended (0: it goes on); a hint
-	OpSwitch         // Thread executes strand Strand from now on, 0: its own code; see strand.go
+	OpSwitch         // Thread executes strand Strand from now on, 0: its own code, which with Value 1 goes on later; see strand.go
 	OpStrandEnd      // strand Strand ends
 	OpHand           // what strand Value did is ordered before what strand Strand does from now on
 	OpSpawn          // Thread makes strand Strand
 	OpGather         // what everybody did is ordered before what Thread does from now on
 	OpForget         // nobody acquires from the object (Object, Value) any more
+	OpFresh          // the N bytes at Addr are new memory, in whichever block they are
 )
 
 var opNames = [...]string{"invalid", "access", "acquire", "release", "fence", "thread-start", "thread-exit", "join", "alloc", "free", "reset", "lock", "unlock", "use", "renew", "tired", "wait",
-	"switch", "strand-end", "hand", "spawn", "gather", "forget"}
+	"switch", "strand-end", "hand", "spawn", "gather", "forget", "fresh"}
 
 func (o Op) String() string {
 	if int(o) < len(opNames) {

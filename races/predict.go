@@ -222,8 +222,11 @@ func (p *Predictor) Feed(e *Event) {
 	case OpJoin:
 		p.learn(p.thread(e.Thread), p.objects[Object{ObjThread, e.Value}])
 		p.must(p.thread(e.Thread), p.hard[Object{ObjThread, e.Value}])
-	case OpAlloc, OpReset:
+	case OpAlloc, OpReset, OpFresh:
 		p.forget(uint64(e.Addr), e.N)
+	case OpForget:
+		delete(p.objects, Object{e.Object, e.Value})
+		delete(p.hard, Object{e.Object, e.Value})
 	case OpLock:
 		p.lock(e)
 	case OpUnlock:

@@ -1,6 +1,10 @@
 package races
 
-import "github.com/racesim/racesim/emulate"
+import (
+	"slices"
+
+	"github.com/racesim/racesim/emulate"
+)
 
 // Strands
 //
@@ -28,8 +32,10 @@ func (d *Detector) strand(id uint64) *thread {
 	return t
 }
 
-// switchStrand makes a thread execute a strand; 0: its own code.
-func (d *Detector) switchStrand(id emulate.ThreadID, to uint64) {
+// switchStrand makes a thread execute a strand; 0: its own code. That goes on
+// later if keep is set; if not, the thread does nothing any more but to execute
+// strands, and what its own code doesn't know yet isn't kept for it.
+func (d *Detector) switchStrand(id emulate.ThreadID, to uint64, keep bool) {
 	cur := d.thread(id)
 	base := d.bases[id]
 	if base == nil {
@@ -43,11 +49,10 @@ func (d *Detector) switchStrand(id emulate.ThreadID, to uint64) {
 	if t == cur {
 		return
 	}
-	// A thread that only executes strands keeps nothing alive.
-	if cur == base {
+	if cur == base && !keep {
 		d.retire(base)
 	}
-	if t == base {
+	if t == base && !slices.Contains(d.live, base) {
 		t.user.grow(len(d.slotEpoch))
 		t.full.grow(len(d.slotEpoch))
 		d.live = append(d.live, t)
@@ -79,7 +84,7 @@ func (d *Detector) endStrand(id uint64) {
 	}
 	for m, b := range d.bases {
 		if d.threads[m] == t && b != t {
-			d.switchStrand(m, 0)
+			d.switchStrand(m, 0, false)
 		}
 	}
 	delete(d.strands, id)

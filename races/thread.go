@@ -207,7 +207,7 @@ func (d *Detector) slotThread(slot int, epoch uint32) emulate.ThreadID {
 // to whoever sees the word at clear become zero.
 func (d *Detector) exitThread(e *Event) {
 	if d.bases[e.Thread] != nil {
-		d.switchStrand(e.Thread, 0)
+		d.switchStrand(e.Thread, 0, false)
 	}
 	t := d.thread(e.Thread)
 	if t.dead {

@@ -104,6 +104,9 @@ type Access struct {
 	// Goroutine is the number of the goroutine that the thread executed, in Go
 	// programs. Then CreatedBy is a goroutine, too.
 	Goroutine uint64 `json:"goroutine,omitempty"`
+	// Task is the number of the task that the thread executed, in OpenMP
+	// programs. Then CreatedBy is the thread that made the task.
+	Task uint64 `json:"task,omitempty"`
 	// CreatedAt is where CreatedBy, a thread, created the thread; the program's
 	// first thread has neither.
 	CreatedBy uint32   `json:"created_by,omitempty"`

@@ -325,6 +325,9 @@ func (a *Access) who() string {
 	if a.Goroutine != 0 {
 		s = fmt.Sprintf("goroutine %d on %s", a.Goroutine, s)
 	}
+	if a.Task != 0 {
+		s = fmt.Sprintf("task %d on %s", a.Task, s)
+	}
 	if a.ThreadName != "" {
 		s += " (" + a.ThreadName + ")"
 	}

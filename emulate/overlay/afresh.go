@@ -105,9 +105,11 @@ func (p *participant) put(addr uint64, size int, v uint64) {
 	if !p.ownStack(addr) {
 		p.change(addr, size, v)
 	}
-	p.run.Set(addr, size, v)
+	for i := 0; i < size; i++ {
+		p.run.mem.Set(p.canonAddr(addr+uint64(i)), byte(v>>(8*i)))
+	}
 	for i := uint64(0); i < uint64(size); i++ {
-		p.run.wrote(p, p.run.canon((addr+i)>>6), 1<<((addr+i)&63))
+		p.run.wrote(p, p.canon((addr+i)>>6), 1<<((addr+i)&63))
 	}
 }
 

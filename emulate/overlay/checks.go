@@ -148,7 +148,7 @@ func (p *participant) ask(addr uint64) (v uint64, known bool) {
 		}
 	}()
 	_, have := p.view(addr >> 6)
-	if l := p.run.mem.get(p.run.canon(addr >> 6)); l != nil {
+	if l := p.run.mem.get(p.canon(addr >> 6)); l != nil {
 		have |= l.mask
 	}
 	if missing := byteMask(addr, 8) &^ have; missing != 0 {

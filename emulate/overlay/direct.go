@@ -67,7 +67,7 @@ func (r *Run) Notice(f func(part int, site, target, arg uint64)) {
 // before the experiment began.
 func (p *participant) current(addr, mask uint64) {
 	n := addr >> 6
-	if l := p.run.mem.get(p.run.canon(n)); l != nil {
+	if l := p.run.mem.get(p.canon(n)); l != nil {
 		mask &^= l.mask
 	}
 	if mask &^= p.fresh[n]; mask == 0 || p.ownStack(addr) || p.run.elsewhere == nil {

@@ -96,7 +96,7 @@ func (p *participant) foreign(in *Input) {
 	if len(p.run.parts) > 1 {
 		return
 	}
-	l := p.run.mem.get(p.run.canon(in.Line))
+	l := p.run.mem.get(p.canon(in.Line))
 	if l == nil || l.mask == 0 {
 		return
 	}

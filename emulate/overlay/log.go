@@ -231,7 +231,7 @@ func (l *Log) touch(p *participant, line uint64, write bool) {
 		t.insn, t.rcx = n, p.cpu.R[x86.RCX]
 	}
 	t.due, t.line, t.at = true, line, uint64(p.count()-p.sec.Start)
-	c := l.run.canon(line)
+	c := p.canon(line)
 	u := l.lines[c]
 	if u == nil {
 		u = new(users)
@@ -256,7 +256,7 @@ func (l *Log) flush(p *participant) {
 	if data != nil {
 		merge(&now, data, known)
 	}
-	if x := p.run.mem.get(p.run.canon(t.line)); x != nil {
+	if x := p.run.mem.get(p.canon(t.line)); x != nil {
 		merge(&now, &x.data, x.mask)
 	}
 	held := t.lines[t.line]

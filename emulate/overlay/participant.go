@@ -100,6 +100,7 @@ type participant struct {
 	waitedFor bool           // it spun on a tracked location until the other had moved
 	worked    bool           // it went on and on, changing memory, until the other had moved
 	ret       uint64         // return address, 0 if unknown
+	apart     uint64         // see Run.Apart; 0: nothing
 	quietSP   uint64         // RSP inside the quiet call under way, 0: none
 }
 
@@ -207,7 +208,7 @@ func (p *participant) Line(c *x86.CPU, n uint64, write bool) unsafe.Pointer {
 		p.run.log.touch(p, n, write)
 	}
 	data, known := p.view(n)
-	l := p.run.mem.get(p.run.canon(n))
+	l := p.run.mem.get(p.canon(n))
 	if !write && (l == nil || l.mask == 0) && known == ^uint64(0) {
 		return unsafe.Pointer(data)
 	}
@@ -243,19 +244,19 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	p.freedAt(addr, size, "reads")
 	p.beyond(addr, size, false)
 	p.racing(c, addr, size, kind, false)
-	if p.run.isRacy(addr, size) {
+	if p.isRacy(addr, size) {
 		p.racy.Loads++
 	}
-	if n := len(p.run.track); n != 0 && p.run.tracked(addr, size) {
+	if n := len(p.run.track); n != 0 && p.tracked(addr, size) {
 		p.polls[c.PC()]++
 		p.glances++
 	}
 	mask := byteMask(addr, size)
 	if !p.ownStack(addr) {
-		p.run.touched(p.run.read, &p.seen, p, p.run.canon(addr>>6), mask)
+		p.run.touched(p.run.read, &p.seen, p, p.canon(addr>>6), mask)
 	}
 	_, known := p.view(addr >> 6)
-	if l := p.run.mem.get(p.run.canon(addr >> 6)); l != nil {
+	if l := p.run.mem.get(p.canon(addr >> 6)); l != nil {
 		known |= l.mask
 	}
 	if p.run.directed && p.diverged {
@@ -274,7 +275,7 @@ func (p *participant) read(addr uint64, size int) uint64 {
 	var v uint64
 	if o := addr & 63; size <= 8 && o+uint64(size) <= 64 {
 		data, known := p.view(addr >> 6)
-		l := p.run.mem.get(p.run.canon(addr >> 6))
+		l := p.run.mem.get(p.canon(addr >> 6))
 		for i := uint64(0); i < uint64(size); i++ {
 			switch {
 			case l != nil && l.mask>>(o+i)&1 != 0:
@@ -294,7 +295,7 @@ func (p *participant) read(addr uint64, size int) uint64 {
 
 // peek returns one byte as the participant sees it.
 func (p *participant) peek(addr uint64) (byte, bool) {
-	if b, ok := p.run.mem.Get(p.run.canonAddr(addr)); ok {
+	if b, ok := p.run.mem.Get(p.canonAddr(addr)); ok {
 		return b, true
 	}
 	data, known := p.view(addr >> 6)
@@ -391,10 +392,10 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	p.freedAt(addr, size, "writes")
 	p.beyond(addr, size, true)
 	p.racing(c, addr, size, x86.Write, true)
-	if p.run.isRacy(addr, size) {
+	if p.isRacy(addr, size) {
 		p.racy.stored(addr, size, p.read(addr, size), v)
 	}
-	line := p.run.canon(addr >> 6)
+	line := p.canon(addr >> 6)
 	l := p.run.mem.own(line)
 	mask := byteMask(addr, size)
 	if l.mask == 0 {
@@ -409,7 +410,7 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	if !p.ownStack(addr) {
 		p.change(addr, size, v)
 	}
-	if len(p.run.track) != 0 && !c.Atomic() && p.run.tracked(addr, size) {
+	if len(p.run.track) != 0 && !c.Atomic() && p.tracked(addr, size) {
 		p.rewrites++
 	}
 	p.changes(line, l)
@@ -456,7 +457,7 @@ func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.s
 
 // racing counts racing accesses and pauses before the one asked for.
 func (p *participant) racing(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, store bool) {
-	if !p.run.isRacy(addr, size) {
+	if !p.isRacy(addr, size) {
 		return
 	}
 	if p.stopPC != 0 && c.PC() == p.stopPC {

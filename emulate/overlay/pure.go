@@ -217,7 +217,7 @@ func (p *participant) fill(at, n uint64, b byte) {
 		if !p.ownStack(at) {
 			p.change(at, 1, uint64(b))
 		}
-		line := p.run.canon(at >> 6)
+		line := p.canon(at >> 6)
 		l := p.run.mem.own(line)
 		l.data[at&63] = b
 		l.mask |= 1 << (at & 63)

@@ -108,13 +108,6 @@ func (r *Run) Unmapped(f func(addr uint64) bool) { r.unmapped = f }
 // from pc to the end of its page, or nil.
 func (r *Run) Code(f func(pc uint64) []byte) { r.code = f }
 
-func (r *Run) canon(line uint64) uint64 {
-	if r.alias == nil {
-		return line
-	}
-	return r.alias(line<<6) >> 6
-}
-
 func (r *Run) canonAddr(addr uint64) uint64 {
 	if r.alias == nil {
 		return addr
@@ -184,14 +177,6 @@ func (r *Run) Scheduler(leaves, own func(pc uint64) bool) {
 	}
 }
 
-func (r *Run) isRacy(addr uint64, size int) bool {
-	return overlaps(r.racy, r.canonAddr(addr), size)
-}
-
-func (r *Run) tracked(addr uint64, size int) bool {
-	return overlaps(r.track, r.canonAddr(addr), size)
-}
-
 func (r *Run) canonSpans(spans []Span) []Span {
 	var out []Span
 	for _, s := range spans {
@@ -212,7 +197,7 @@ func overlaps(spans []Span, addr uint64, size int) bool {
 func (r *Run) wrote(p *participant, line, mask uint64) { r.touched(r.written, &p.left, p, line, mask) }
 
 func (r *Run) touched(by []map[uint64]uint64, near *[nearLines]lineMask, p *participant, line, mask uint64) {
-	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) || near[line%nearLines].has(line, mask) {
+	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) || IsApart(line<<6) || near[line%nearLines].has(line, mask) {
 		return
 	}
 	for i, q := range r.parts {

@@ -182,11 +182,11 @@ func (p *participant) returns(ret uint64, writes []Span) {
 // forget drops bytes that the kernel wrote in the recording: what it wrote is
 // among the imports that follow.
 func (p *participant) forget(addr, n uint64) {
-	if p.run.alias == nil {
+	if p.run.alias == nil && p.apart == 0 {
 		p.run.mem.drop(addr, n)
 	} else {
 		for i := uint64(0); i < n; i++ {
-			p.run.mem.drop(p.run.canonAddr(addr+i), 1)
+			p.run.mem.drop(p.canonAddr(addr+i), 1)
 		}
 	}
 	for end := addr + n; addr < end; {

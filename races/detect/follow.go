@@ -3,8 +3,6 @@ package detect
 import (
 	"slices"
 
-	"strings"
-
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
@@ -39,8 +37,9 @@ type follower struct {
 	tt    *ThreadTrack
 	t     *replay.Thread
 	calls *funcs.Tracker
-	watch *watch      // nil without Checks
-	goer  *goFollower // nil: not a Go program
+	watch *watch       // nil without Checks
+	goer  *goFollower  // nil: not a Go program
+	omp   *ompFollower // nil: OpenMP's tasks aren't told apart
 	b     *batch
 
 	// A read-modify-write instruction is two accesses, its load being held
@@ -169,9 +168,9 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 	case p.Category == funcs.SyncAPI && !lifecycle[p.Runtime.Name]:
 		if f.openMP() {
 			// Its barriers and hand-overs are plain loads and stores.
-			return accessPlace{flags: races.Internal | races.Atomic, scope: races.ScopeUser}
+			return accessPlace{flags: races.Internal | races.Atomic, scope: f.syncScope()}
 		}
-		return accessPlace{flags: races.Internal, scope: races.ScopeUser}
+		return accessPlace{flags: races.Internal, scope: f.syncScope()}
 	case p.Category == funcs.Unsafe:
 		return accessPlace{scope: races.ScopeUser}
 	case p.Category.UserAccess():
@@ -180,15 +179,21 @@ func (f *follower) placeOf(p funcs.Place) accessPlace {
 	return accessPlace{flags: races.Internal, scope: races.ScopeDefault}
 }
 
+// syncScope is the order that functions which synchronise contribute to. What
+// OpenMP's do with tasks is told otherwise.
+func (f *follower) syncScope() races.Scope {
+	if f.omp != nil && f.omp.silent() {
+		return scopeOfTasks
+	}
+	return races.ScopeUser
+}
+
 // openMP says whether the executing instruction is the OpenMP run-time's.
 func (f *follower) openMP() bool {
 	return f.inOpenMP(emulate.Addr(f.pc))
 }
 
-func (f *follower) inOpenMP(pc emulate.Addr) bool {
-	fn := f.p.Tree.Modules().FuncAt(pc)
-	return fn != nil && (fn.Module.Kind == funcs.ModOpenMP || strings.HasPrefix(fn.Linkage, "gomp_") || strings.HasPrefix(fn.Linkage, "GOMP_"))
-}
+func (f *follower) inOpenMP(pc emulate.Addr) bool { return f.p.Tree.Modules().InOpenMP(pc) }
 
 // lifecycle are the functions that begin and end threads. What orders for the
 // user there is the system call and the word that the kernel clears; their own
@@ -452,6 +457,9 @@ func (f *follower) callScope() races.Scope {
 	pl := f.p.Tree.Place(f.calls.Node(), emulate.Addr(f.call.pc))
 	if pl.Category == funcs.Internal || pl.Category == funcs.Allocator {
 		return races.ScopeInternal
+	}
+	if pl.Category == funcs.SyncAPI {
+		return f.syncScope()
 	}
 	return races.ScopeUser
 }

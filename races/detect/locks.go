@@ -106,6 +106,9 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 		}
 	}
 	e := f.entry(t.Level(0).Entry)
+	if f.omp != nil && f.enterOmp(e.omp, t, c) {
+		return
+	}
 	if e.str != nil {
 		f.enterString(e.str, t.Depth(), c)
 		return
@@ -151,6 +154,9 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, returned bool) {
 	if f.goer != nil {
 		f.leaveGo(t, c, returned)
+	}
+	if f.omp != nil {
+		f.leaveOmp(t, c, returned)
 	}
 	for n := len(f.strings); n > 0 && f.strings[n-1].depth >= t.Depth(); n-- {
 		f.strings = f.strings[:n-1]

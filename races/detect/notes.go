@@ -47,6 +47,10 @@ const (
 	noteGoOuter    // the function that its goroutine came back to it in has returned to that of node ctx
 	noteGoLeave    // the thread leaves it; old: in the allocator function old, asked for size bytes
 	noteGoAlloc    // the thread's goroutine got what is at addr from the allocator function old
+
+	// Of programs with OpenMP's tasks (openmp_order.go).
+	noteOmpEnter // a function that matters is called
+	noteOmpLeave // …and has ended
 )
 
 // A note is what a batch says beside its events, for the checkers. It comes
@@ -66,6 +70,7 @@ type note struct {
 	pc          uint64
 	count       emulate.Count
 	stack       []funcs.NodeID // noteGoLeave: of the functions that it is in
+	omp         *ompCall       // noteOmpEnter, noteOmpLeave
 }
 
 // note appends a note to the batch.

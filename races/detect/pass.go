@@ -37,6 +37,11 @@ type Pass struct {
 	Atomics map[uint64]bool
 	// NoRaces leaves accesses out of the detection.
 	NoRaces bool
+	// Together leaves the tasks of OpenMP that one thread executed in the order
+	// in which it did.
+	Together bool
+	// Alone are parallel regions that have one thread; see Single.
+	Alone map[RegionKey]bool
 	// Marks is the number of places per thread, at most, from which Seek can
 	// start; 0 means 32.
 	Marks int
@@ -87,6 +92,7 @@ type Pass struct {
 	conducts  map[emulate.Addr]conductRole
 	uses      map[emulate.Addr][]primitiveUse
 	golang    *golang // nil: not a Go program
+	openmp    *openmp // nil: no OpenMP tasks to be told apart
 	free      sync.Pool
 }
 
@@ -109,6 +115,7 @@ type ThreadTrack struct {
 	// Control is the address of its thread control block.
 	Control uint64
 
+	tasks       []TaskRun           // of OpenMP
 	goroutines  []goRun             // of a Go program
 	kernel      map[uint64]struct{} // pages that its system calls wrote to
 	kernelLines map[uint64]struct{} // …and lines
@@ -205,10 +212,16 @@ func (p *Pass) prepare() error {
 		p.lines = nil // goroutines share more than threads do
 		p.log.full = true
 	}
+	if p.openmp = newOpenMP(p); p.openmp != nil && p.small() {
+		p.lines = nil // tasks share more than threads do
+	}
 	if p.joint == nil {
 		c := races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect, Memory: p.memory() / shadowShare}
 		if p.golang != nil {
 			c.MaxSlots = goSlots
+		}
+		if p.openmp != nil {
+			c.MaxSlots = ompSlots
 		}
 		p.Detector = races.New(c)
 	}
@@ -229,7 +242,7 @@ func (p *Pass) prepare() error {
 	p.locks = entriesOf(p.Tree.Modules(), lockFuncs)
 	p.uses = useEntries(p.Tree.Modules())
 	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool {
-		return p.locks[f.Entry] != 0 || p.conducts[f.Entry] != 0 || p.uses[f.Entry] != nil
+		return p.locks[f.Entry] != 0 || p.openmp.hook(f.Entry) != 0 || p.conducts[f.Entry] != 0 || p.uses[f.Entry] != nil
 	})
 	p.strings = stringEntries(p.Tree.Modules())
 
@@ -278,6 +291,8 @@ func (p *Pass) merge(id emulate.ThreadID, b *batch) {
 // remark takes in what isn't for the detector.
 func (p *Pass) remark(id emulate.ThreadID, n *note) {
 	switch {
+	case n.kind >= noteOmpEnter:
+		p.openmp.take(id, n)
 	case n.kind >= noteGoNew:
 		if n.kind == noteGoNew || n.kind == noteGoLeave {
 			n.ctx = p.golang.whole(id, n.ctx)
@@ -324,6 +339,9 @@ func (p *Pass) feed(e *races.Event) {
 			return
 		}
 		e.Flags &^= allocatorAccess
+		if p.openmp != nil && p.openmp.access(e) {
+			return
+		}
 		if e.Scope == scopeByOwner {
 			p.attribute(e)
 			if p.golang != nil && e.Flags&races.Internal != 0 {
@@ -343,12 +361,18 @@ func (p *Pass) feed(e *races.Event) {
 		e.Value = p.Lives.Now(e.Thread)
 		p.take(e)
 	case races.OpFree:
+		if p.openmp != nil {
+			p.openmp.freed(e)
+		}
 		if p.Conduct != nil {
 			p.Conduct.freeing(e)
 		}
 	case races.OpAlloc:
 		if p.golang != nil {
 			p.golang.allocated(e)
+		}
+		if p.openmp != nil {
+			p.openmp.allocated(e)
 		}
 	case races.OpReset:
 		if p.Heap != nil {
@@ -359,7 +383,13 @@ func (p *Pass) feed(e *races.Event) {
 		p.joint.feed(p, e)
 		return
 	}
-	p.Detector.Feed(e)
+	if e.Scope == scopeOfTasks {
+		e.Scope = races.ScopeInternal
+		p.Detector.Feed(e)
+		e.Scope = races.ScopeUser
+	} else {
+		p.Detector.Feed(e)
+	}
 	if p.Predictor == nil {
 		if e.Op == races.OpAccess && e.Flags&races.Atomic == 0 && !e.Typed && p.Detector.Alone() {
 			return // nothing that could come in another order
@@ -446,6 +476,10 @@ func (p *Pass) Candidates() []*races.Candidate {
 // scopeByOwner marks an access by a run-time function that counts as the
 // user's if the memory is the user's. The detector never sees it.
 const scopeByOwner races.Scope = 0xff
+
+// scopeOfTasks marks what an OpenMP run-time does to keep its tasks: it orders
+// threads, as far as a Predictor is concerned, but not what they execute.
+const scopeOfTasks races.Scope = 0xfe
 
 // attribute decides whose an access by a run-time function is: the run-time's
 // own if it is to the run-time's data or to a block that the run-time
@@ -535,7 +569,16 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		}
 		f.calls.WatchGo(f)
 	}
+	if p.openmp != nil {
+		f.omp = &ompFollower{}
+		for a := range p.openmp.hooks {
+			entries = append(entries, a)
+		}
+	}
 	f.calls.Watch(entries, f)
+	if f.omp != nil {
+		f.calls.WatchCalls(p.Tree.Modules().LeavesOpenMP)
+	}
 	for _, a := range p.jumps {
 		t.CPU().Blocks.Break(uint64(a))
 	}

@@ -204,10 +204,11 @@ type entry struct {
 	str     *stringRole
 	conduct conductRole
 	uses    []primitiveUse
+	omp     ompOp
 }
 
 func (p *Pass) entryAt(a emulate.Addr) entry {
-	return entry{p.locks[a], p.strings[a], p.conducts[a], p.uses[a]}
+	return entry{p.locks[a], p.strings[a], p.conducts[a], p.uses[a], p.openmp.hook(a)}
 }
 
 // entry says what the function at an address is, looking through stubs.
@@ -216,7 +217,7 @@ func (f *follower) entry(a emulate.Addr) entry {
 		return e
 	}
 	e := f.p.entryAt(a)
-	if e.lock == 0 && e.str == nil && e.conduct == 0 && e.uses == nil {
+	if e.lock == 0 && e.str == nil && e.conduct == 0 && e.uses == nil && e.omp == 0 {
 		ms := f.p.Tree.Modules()
 		if fn := ms.Body(a); fn != nil {
 			e = f.p.entryAt(fn.Entry)
