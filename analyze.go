@@ -71,7 +71,11 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		a.note("%s", s)
 	}
 	if t.s.Begin() > 0 {
-		a.note("only the end of the recording was kept: races are looked for where the trace has all threads, not in other orders of the critical sections, and what the checkers look at isn't known")
+		what := "only the end of the recording was kept"
+		if s := t.s.PartOf(); s != "" {
+			what = "the trace is a part of a recording, " + s
+		}
+		a.note("%s: races are looked for where the trace has all threads, not in other orders of the critical sections, and what the checkers look at isn't known", what)
 	}
 	// Detection and recognition of synchronisation, until nothing changes; then
 	// again with what other orders of the critical sections would have shown.
@@ -138,7 +142,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		a.note("%s", n)
 	}
 	for _, id := range t.s.Threads() {
-		a.rep.Summary.Instructions += uint64(t.s.Last(id))
+		a.rep.Summary.Instructions += uint64(t.s.Last(id) - t.s.First(id))
 		a.rep.Summary.Threads++
 	}
 	uniqueIDs(a.rep.Races)

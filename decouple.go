@@ -89,7 +89,9 @@ func (t *Trace) translate(file string) (string, error) {
 	if err != nil {
 		return file, err
 	}
-	err = t.s.Translate(w)
+	if err = t.s.Translate(w); err == nil {
+		err = w.CopyFiles(t.r)
+	}
 	end := w.Close
 	if t.r.Incomplete() != "" {
 		end, file = w.Abort, file+traces.IncompleteSuffix

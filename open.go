@@ -59,6 +59,9 @@ func (t *Trace) Incomplete() string {
 		return s
 	}
 	if t.s.Exit() == nil {
+		if s := t.s.PartOf(); s != "" {
+			return "it is a part of a recording: " + s
+		}
 		return "the recording stopped before the program ended"
 	}
 	return ""
@@ -127,6 +130,9 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 	if s := t.Incomplete(); s != "" {
 		fmt.Fprintf(&b, "incomplete   %s\n", s)
 	}
+	if s := t.s.PartOf(); s != "" {
+		fmt.Fprintf(&b, "part         %s\n", s)
+	}
 	fmt.Fprintf(&b, "program      %s\n", strings.Join(h.Argv, " "))
 	fmt.Fprintf(&b, "executable   %s", h.ExePath)
 	if h.ExeBuildID != "" {
@@ -143,7 +149,7 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 	}
 	var total uint64
 	for _, id := range t.s.Threads() {
-		total += uint64(t.s.Last(id))
+		total += uint64(t.s.Last(id) - t.s.First(id))
 	}
 	fmt.Fprintf(&b, "instructions %d", total)
 	own := t.r.FileSize() - t.r.FilesSize()

@@ -125,7 +125,7 @@ func WriteInfoAll(w io.Writer, path string) error {
 		var instr uint64
 		ids := t.s.Threads()
 		for _, id := range ids {
-			instr += uint64(t.s.Last(id))
+			instr += uint64(t.s.Last(id) - t.s.First(id))
 		}
 		end := "not in the trace"
 		if x := t.s.Exit(); x != nil && x.Signal != 0 {

@@ -299,7 +299,7 @@ func (w *elsewhere) look(line uint64) (*[64]byte, uint64) {
 // makes it known to somebody, so it is as it was mapped.
 func (w *elsewhere) untouched(line uint64) (*[64]byte, uint64) {
 	addr := line << 6
-	if w.a.pass.KernelWrote(addr) || w.a.t.s.Experiment() != "" {
+	if w.a.pass.KernelWrote(addr) || w.a.t.s.Experiment() != "" || w.a.t.s.Begin() > 0 {
 		return nil, 0
 	}
 	if d, ok := w.a.ms.InitialLine(line); ok {

@@ -86,8 +86,10 @@ func (h *chunkHeader) check() error {
 
 // newEncoder returns the one compressor of a Writer. Its output depends only
 // on its input.
-func newEncoder() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+func newEncoder() *zstd.Encoder { return newEncoderAt(zstd.SpeedFastest) }
+
+func newEncoderAt(level zstd.EncoderLevel) *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(level),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic("BUG: traces: zstd: " + err.Error())

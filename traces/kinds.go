@@ -301,6 +301,11 @@ const (
 	MarkFault    = "fault"    // value: the address of a page that is accessed first
 )
 
+// MarkCut is the name of the mark, in the process stream, that says that the
+// trace is a part of another, in which threads begin where they were then, at a
+// key frame; its text says which part, its value the event with which it begins.
+const MarkCut = "cut"
+
 // MarkExperiment is the name of the mark, in the process stream, that says that
 // the trace is of an experiment with sections of another; its text says which.
 const MarkExperiment = "experiment"

@@ -43,6 +43,7 @@ type Writer struct {
 	idx     index
 	closed  bool
 	ring    *ring // nil: everything is kept
+	byChunk bool  // see Chunks
 
 	queue  chan job
 	free   chan []byte
@@ -175,7 +176,12 @@ func (w *Writer) added(s *outStream, b []byte, n int, count uint64) error {
 	w.held += len(b) - n
 	w.unsafe += len(b) - n
 	switch {
-	case w.unsafe >= w.flushAt && w.unsafe >= streamFlush*len(w.order) || w.held > maxBuffered:
+	case w.byChunk && w.held > maxBuffered:
+		w.cutAll()
+		return w.err()
+	case w.byChunk && len(b) < chunkTarget:
+		return nil
+	case !w.byChunk && (w.unsafe >= w.flushAt && w.unsafe >= streamFlush*len(w.order) || w.held > maxBuffered):
 		w.flushAt = min(w.flushAt+w.flushAt/4, steadyFlush)
 		return w.Flush()
 	case len(b) >= chunkTarget:

@@ -39,6 +39,8 @@ type Session struct {
 	deadlock  bool
 	execs     [][]string
 	about     string // of an experiment
+	cut       string // which part of a recording it is
+	begins    uint64 // with which event
 	stacks    map[emulate.ThreadID][]Frame
 	snapshots []Image
 	images    map[uint64][]imageLine // of the second file, by line
@@ -150,6 +152,8 @@ func Open(r *traces.Reader) (*Session, error) {
 		case traces.Mark:
 			s.deadlock = s.deadlock || p.Name == traces.MarkDeadlock
 			switch {
+			case p.Name == traces.MarkCut:
+				s.cut, s.begins = string(p.Bytes), p.Value
 			case p.Name == traces.MarkExperiment:
 				s.about = "experiment"
 				if len(p.Bytes) > 0 {
@@ -221,6 +225,15 @@ func (s *Session) Last(id emulate.ThreadID) emulate.Count {
 // were: 0, unless only the end of the recording was kept (a ring).
 func (s *Session) Begin() uint64 { return s.whole }
 
+// First returns the count at which a thread begins in the trace: 0 unless the
+// trace is a part of a recording.
+func (s *Session) First(id emulate.ThreadID) emulate.Count {
+	if k := s.r.KeyFrames(uint32(id)); len(k) > 0 {
+		return emulate.Count(k[0].Count)
+	}
+	return 0
+}
+
 // Modules returns the ELF images that were mapped, in order.
 func (s *Session) Modules() []Module { return append([]Module(nil), s.modules...) }
 
@@ -240,6 +253,15 @@ func (s *Session) Exit() *Exit { return s.exit }
 
 // Execs returns the arguments of the programs that took each other's place.
 func (s *Session) Execs() [][]string { return s.execs }
+
+// PartOf says which part of a recording the trace is, "" if it is a whole one. Its
+// threads begin where they were then: what came before isn't known.
+func (s *Session) PartOf() string { return s.cut }
+
+// Begins returns the event with which a part of a recording begins, 0 of a whole
+// one. Switches before it belong to what a thread had under way then, and to no
+// slice.
+func (s *Session) Begins() uint64 { return s.begins }
 
 // Experiment says what was executed again if the trace is of an experiment with
 // sections of another, "" if it is a recording.
@@ -326,6 +348,7 @@ func (s *Session) readSchedule() ([]Slice, error) {
 				return nil, err
 			}
 			switch {
+			case p.Kind == traces.Switch && p.Min < s.begins:
 			case p.Kind == traces.Switch && p.In && p.Min <= s.r.SafeMin():
 				if open != nil {
 					return nil, fmt.Errorf("replay: thread %d gets a unit at count %d, min %d, while it has one", id, p.Count, p.Min)

@@ -617,6 +617,9 @@ func (p *Pass) follow(ctx context.Context, tt *ThreadTrack, out chan<- *batch) {
 		}
 		switch ev.Kind {
 		case traces.Switch:
+			if ev.Packet.Min < p.Session.Begins() {
+				continue
+			}
 			if ev.Packet.In {
 				marks.pass(t, f.calls)
 				continue
