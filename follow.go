@@ -137,7 +137,7 @@ func (o *open) once() bool {
 	if n > 1 {
 		return false
 	}
-	return s.looks[look{o.bench.a, o.bench.s.Thread, o.Load.PC}] <= 1
+	return s.looks[look{o.bench.a, o.bench.s.Thread, o.Load.PC, o.Load.Addr}] <= 1
 }
 
 // onceOnly reports whether a pair's order matters once and for all, as far as is
@@ -183,20 +183,14 @@ func (a *analysis) comesOnce(x *races.Access) bool {
 	if site == nil {
 		return false
 	}
-	n := 0
-	for i := range site.samples {
-		if s := &site.samples[i]; s.origin == a && s.thread == x.Thread {
-			n++
-		}
-	}
-	if n > 1 {
+	if site.looks[look{a, x.Thread, x.PC, uint64(x.Addr)}] > 1 {
 		return false
 	}
 	s, err := a.capture(x.Thread, q)
 	if err != nil {
 		return false
 	}
-	n = 0
+	n := 0
 	for i := range s.Accesses {
 		if y := &s.Accesses[i]; y.PC == x.PC && y.Addr == uint64(x.Addr) {
 			n++

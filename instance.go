@@ -35,8 +35,10 @@ func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) e
 	}
 	for i := range sec.Accesses {
 		x := &sec.Accesses[i]
+		if s.pcs[x.PC] {
+			s.looks[look{c.a, sec.Thread, x.PC, x.Addr}]++
+		}
 		if !x.Writes() && s.pcs[x.PC] {
-			s.looks[look{c.a, sec.Thread, x.PC}]++
 			vs := s.seen[x.PC]
 			if vs == nil {
 				vs = map[uint64]int{}

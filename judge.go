@@ -161,7 +161,7 @@ func (a *analysis) spins(g *group, groups []*group) []races.SyncVar {
 		if load.Kind != races.Read || store.Kind != races.Write && store.Kind != races.Update || load.Kernel || store.Kernel || load.Atomic {
 			continue
 		}
-		x := a.spinsAt(load, store)
+		x := a.spinsAt(g, load, store)
 		if x != nil && (!x.busy || handsOver(groups, g, load, store)) {
 			g.spun, waits = &x.Experiment, true
 			break
@@ -194,25 +194,25 @@ type spinKey struct {
 
 // spinsAt returns the experiment that shows that a load's thread only waits for
 // the store, nil if there is none.
-func (a *analysis) spinsAt(load, store *races.Access) *wait {
+func (a *analysis) spinsAt(g *group, load, store *races.Access) *wait {
 	key := spinKey{load.Thread, store.Thread, load.Count, store.Count, load.Addr, store.Addr}
 	spins, known := a.spun[key]
 	if !known {
 		if a.spun == nil {
 			a.spun = map[spinKey]*wait{}
 		}
-		spins = a.triesSpin(load, store)
+		spins = a.triesSpin(g, load, store)
 		a.spun[key] = spins
 	}
 	return spins
 }
 
-func (a *analysis) triesSpin(load, store *races.Access) *wait {
+func (a *analysis) triesSpin(g *group, load, store *races.Access) *wait {
 	places, err := loadsub.Places(a.pass, a.ms, load.Thread, load.Count, maxPlaces)
 	if err != nil {
 		return nil
 	}
-	values := a.oldValues(load, store)
+	values := a.oldValues(g, load, store)
 	var then *uint64
 	if store.Addr == load.Addr && store.Size == load.Size {
 		then = &store.Value
@@ -269,8 +269,22 @@ func (a *analysis) spinning(load *races.Access, p loadsub.Place, t *loadsub.Tria
 	return x
 }
 
+// held reports whether the location of a load was seen with a value.
+func (g *group) held(load *races.Access, v uint64) bool {
+	for _, c := range g.cands {
+		for i := range c.Samples {
+			for _, x := range []*races.Access{&c.Samples[i].First, &c.Samples[i].Second} {
+				if x.Addr == load.Addr && x.Size == load.Size && x.Value == v {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // oldValues lists what the location may have held before the store.
-func (a *analysis) oldValues(load, store *races.Access) []uint64 {
+func (a *analysis) oldValues(g *group, load, store *races.Access) []uint64 {
 	var out []uint64
 	add := func(v uint64) {
 		for _, x := range out {
@@ -288,7 +302,8 @@ func (a *analysis) oldValues(load, store *races.Access) []uint64 {
 	if load.Value != store.Value {
 		add(load.Value)
 	}
-	if len(out) == 0 { // what it holds at first, as far as anybody knows
+	// Most begin with 0; one that was never seen with it may have no use for it.
+	if len(out) == 0 || g.held(load, 0) {
 		add(0)
 	}
 	return out

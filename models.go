@@ -34,14 +34,15 @@ type site struct {
 
 	samples []instance
 	seen    map[uint64]map[uint64]int // by pc: value -> readings
-	looks   map[look]int              // readings
+	looks   map[look]int              // accesses
 }
 
-// A look is a load by one thread of one recording.
+// A look is what one thread of one recording does to one location by one
+// instruction.
 type look struct {
-	of     *analysis
-	thread emulate.ThreadID
-	pc     uint64
+	of       *analysis
+	thread   emulate.ThreadID
+	pc, addr uint64
 }
 
 func (s *site) key() string { return fmt.Sprintf("%x/%x", s.fn.Entry, s.head) }

@@ -141,7 +141,7 @@ func decide(e *Evidence) Judgement {
 		return by(Benign, ByOrdersAlike, "all %d interleavings and both orders end alike", e.Interleavings)
 	case e.Public != "" && t.abnormal > 0:
 		return by(Harmful, ByPublicAbnormal, "the order of the two decides what the program puts out, %s, and one of them isn't normal: %s", e.Public, t.abnormalWhat)
-	case e.Public != "" && t.normal > 0:
+	case e.Public != "" && t.normal > 0 && !e.Once:
 		return by(Benign, ByPublicNormal, "the order of the two decides what the program puts out, %s, as the function's outputs usually differ", e.Public)
 	case e.Public != "":
 		return by(Harmful, ByPublic, "the order of the two, which nothing determines, decides what the program puts out: %s", e.Public)

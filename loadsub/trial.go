@@ -236,19 +236,30 @@ type Trial struct {
 	Outcome     string // same, different, crash, hang, diverged, unknown
 	Spun        bool   // all it did was to wait for the location to change
 	Detail      string
-	Outputs     []Output
+	Outputs     []Output        // the first maxShown
+	all         func() []Output // up to maxChanged; nil if there are no more
 	// Changes are the checkers that changed their minds.
 	Changes []Change
 	Result  *overlay.Result
 	Assumed int
 }
 
+// Bounds of the outputs that are kept of a trial, and of those that are followed.
+const (
+	maxShown   = 16
+	maxChanged = 4096
+)
+
 // Changed lists the memory in which the trial of a section differs from the
 // reference: not the section's own stack.
 func (t *Trial) Changed(s *overlay.Section) []overlay.Span {
 	var out []overlay.Span
-	for i := range t.Outputs {
-		if o := &t.Outputs[i]; o.Addr != 0 && !onStack(s, o.Addr) {
+	list := t.Outputs
+	if t.all != nil {
+		list = t.all()
+	}
+	for i := range list {
+		if o := &list[i]; o.Addr != 0 && !onStack(s, o.Addr) {
 			out = append(out, overlay.Span{Addr: o.Addr, N: uint64(o.Size)})
 		}
 	}
@@ -478,7 +489,10 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 			t.Outcome = "different"
 			break
 		}
-		t.Outputs = diff([]*overlay.Section{s}, o.World, ref, t.Result, 16)
+		differ := func(limit int) []Output { return diff([]*overlay.Section{s}, o.World, ref, t.Result, limit) }
+		if t.Outputs = differ(maxShown); len(t.Outputs) == maxShown {
+			t.all = func() []Output { return differ(maxChanged) }
+		}
 		switch {
 		case len(t.Outputs) == 0:
 			t.Outcome = "same"
