@@ -3,6 +3,7 @@ package racesim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -58,6 +59,28 @@ func (a *analysis) slice(t emulate.ThreadID, c emulate.Count) int {
 		return -1
 	}
 	return r[i-1].seq
+}
+
+// slices returns slice for one thread, to be asked for one instruction after the
+// other.
+func (a *analysis) slices(t emulate.ThreadID) func(c emulate.Count) int {
+	var from, to emulate.Count
+	seq := 0
+	return func(c emulate.Count) int {
+		if c < from || c >= to {
+			r := a.rank[t]
+			seq = a.slice(t, c)
+			i := sort.Search(len(r), func(i int) bool { return r[i].from > c })
+			from, to = 0, math.MaxUint64
+			if i > 0 {
+				from = r[i-1].from
+			}
+			if i < len(r) {
+				to = r[i].from
+			}
+		}
+		return seq
+	}
 }
 
 // before returns a count of thread t that it had reached when thread u executed

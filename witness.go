@@ -239,7 +239,7 @@ func (a *analysis) stage(p *races.Pair, cut emulate.Count) (*stage, string) {
 			return nil, err.Error()
 		}
 		mins[x.id] = snap.Min()
-		s, err := st.past.Capture(snap, x.end, func(c emulate.Count) int { return a.slice(x.id, c) })
+		s, err := st.past.Capture(snap, x.end, a.slices(x.id))
 		if err != nil {
 			return nil, err.Error()
 		}

@@ -1,5 +1,7 @@
 package overlay
 
+import "math/bits"
+
 // A line is 64 bytes of the overlay with a bit for each byte that is there.
 type line struct {
 	data [64]byte
@@ -96,10 +98,8 @@ func merge(dst, src *[64]byte, mask uint64) {
 		*dst = *src
 		return
 	}
-	for i := 0; mask != 0; i++ {
-		if mask&1 != 0 {
-			dst[i] = src[i]
-		}
-		mask >>= 1
+	for ; mask != 0; mask &= mask - 1 {
+		i := bits.TrailingZeros64(mask)
+		dst[i] = src[i]
 	}
 }

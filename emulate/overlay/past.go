@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
@@ -62,7 +63,7 @@ func (p *Past) Capture(from *replay.Snapshot, end emulate.Count, rank func(emula
 			p.note(pk.Addr, 4, v, int32(rank(u.Count())))
 		}
 	}
-	u.Observe(nil, true, w)
+	u.ObserveStores(w)
 	u.Want = ^replay.Kinds(traces.Import, traces.Part, traces.Order)
 	var err error
 	if end > s.Start {
@@ -91,24 +92,38 @@ func (w *pastCapture) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 
 // Store serves x86.Watcher.
 func (w *pastCapture) Store(c *x86.CPU, addr uint64, size int, v uint64) {
-	l := w.past.lines[w.past.canon(addr)>>6]
-	mask := byteMask(addr, size)
-	if l != nil && l.mask&mask == mask {
-		now := int32(math.MaxInt32)
+	n := w.past.canon(addr) >> 6
+	l := w.past.lines[n]
+	if l == nil {
+		l = new(pastLine)
+		w.past.lines[n] = l
+	}
+	mask, rank := byteMask(addr, size), int32(w.rank(w.t.Count()))
+	if l.mask&mask == mask {
+		first := int32(math.MaxInt32)
 		for i := addr & 63; i < addr&63+uint64(size); i++ {
-			now = min(now, l.rank[i])
+			first = min(first, l.rank[i])
 		}
-		if now <= int32(w.rank(w.t.Count())) {
+		if first <= rank {
 			return
 		}
 	}
-	var pre uint64
-	if d := w.t.Memory().Line(addr >> 6); d != nil {
-		for i := 0; i < size; i++ {
-			pre |= uint64(d[addr&63+uint64(i)]) << (8 * i)
+	d := w.t.Memory().Line(addr >> 6)
+	if d == nil {
+		d = new([64]byte)
+	}
+	l.note(d, mask, rank)
+}
+
+// note says what bytes of the line held before they were changed.
+func (l *pastLine) note(data *[64]byte, mask uint64, rank int32) {
+	for m := mask; m != 0; m &= m - 1 {
+		o := bits.TrailingZeros64(m)
+		if l.mask>>o&1 == 0 || rank < l.rank[o] {
+			l.data[o], l.rank[o] = data[o], rank
 		}
 	}
-	w.past.note(addr, size, pre, int32(w.rank(w.t.Count())))
+	l.mask |= mask
 }
 
 // note says what size bytes at addr held before they were changed.
@@ -120,10 +135,9 @@ func (p *Past) note(addr uint64, size int, pre uint64, rank int32) {
 			l = new(pastLine)
 			p.lines[a>>6] = l
 		}
-		if o, bit := a&63, uint64(1)<<(a&63); l.mask&bit == 0 || rank < l.rank[o] {
-			l.data[o], l.rank[o] = byte(pre>>(8*i)), rank
-			l.mask |= bit
-		}
+		var d [64]byte
+		d[a&63] = byte(pre >> (8 * i))
+		l.note(&d, 1<<(a&63), rank)
 	}
 }
 
@@ -170,8 +184,15 @@ func (p *Past) Settle(secs []*Section) {
 
 // Restore makes memory what it was at the cut. It must come after Aliases.
 func (r *Run) Restore(p *Past) {
+	all := make([]line, len(p.lines))
+	i := 0
 	for n, l := range p.lines {
-		o := r.mem.own(n)
+		o := r.mem.get(n)
+		if o == nil {
+			o = &all[i]
+			r.mem.lines[n] = o
+			i++
+		}
 		merge(&o.data, &l.data, l.mask)
 		o.mask |= l.mask
 	}

@@ -75,7 +75,7 @@ func (t *Thread) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	p := unsafe.Pointer(pg.line(line))
 	if tag {
-		t.win.Allow(line, p, own && !t.codes.has(line/linesPerPage))
+		t.win.Allow(line, p, own && !t.stores && !t.codes.has(line/linesPerPage))
 	}
 	return p
 }

@@ -51,6 +51,7 @@ type Thread struct {
 
 	observed *LineSet // lines without tags
 	all      bool     // no line gets a tag
+	stores   bool     // no line gets a tag for writing
 	watched  watched  // more lines without tags, see Watch
 
 	stats Stats
@@ -311,8 +312,15 @@ func (t *Thread) Observe(set *LineSet, all bool, w x86.Watcher) {
 	if w == nil {
 		set, all = nil, false
 	}
-	t.observed, t.all = set, all
+	t.observed, t.all, t.stores = set, all, false
 	t.win.Clear()
+}
+
+// ObserveStores makes w see all stores, and some loads, whatever was observed
+// before. Loads keep their full speed.
+func (t *Thread) ObserveStores(w x86.Watcher) {
+	t.Observe(nil, false, w)
+	t.stores = t.every == nil
 }
 
 // LookAhead calls f with the packets that are due next, in order, without
