@@ -230,8 +230,9 @@ func (c *call) execOnHost(a at, argv, env []string) int64 {
 		}
 		files = append(files, uintptr(d.host))
 		p.AS.give(d.host)
-		if !d.file.reg && !d.file.nonblock && !d.file.given {
-			// Ours never block; other programs' do.
+		if f := d.file; !f.reg && !f.nonblock && !f.given && f.timer == nil && f.signals == nil && f.pid == nil {
+			// Ours never block; other programs' do. What stands for a timer or the
+			// like is read here without asking whether it can be.
 			if fl, err := unix.FcntlInt(uintptr(d.host), unix.F_GETFL, 0); err == nil {
 				unix.FcntlInt(uintptr(d.host), unix.F_SETFL, fl&^unix.O_NONBLOCK)
 			}

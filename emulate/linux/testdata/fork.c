@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,5 +160,16 @@ int main(void) {
 	write(p[1], "through a pipe\n", 15);
 	close(p[1]);
 	status_of("spawned", pid);
+
+	// What another program inherits goes on here as before.
+	int timer = timerfd_create(CLOCK_MONOTONIC, 0), event = eventfd(0, 0);
+	printf("program %d\n", system("exit 3") >> 8);
+	struct itimerspec soon = {.it_value.tv_nsec = 1000000};
+	timerfd_settime(timer, 0, &soon, NULL);
+	long times = 0, value = 7;
+	read(timer, &times, sizeof times);
+	write(event, &value, sizeof value);
+	read(event, &value, sizeof value);
+	printf("timer %ld event %ld\n", times, value);
 	return 0;
 }
