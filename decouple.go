@@ -13,8 +13,9 @@ import (
 
 // Decouple makes of a trace whose threads depend on one another (log mode ccp)
 // one in which each stands alone, as if it had been recorded so, and says in
-// words what was done. workers threads are replayed at a time.
-func Decouple(ctx context.Context, in, out string, workers int) (string, error) {
+// words what was done.
+func Decouple(ctx context.Context, in, out string, workers int, noMarks bool) (string, error) {
+	o := replay.DecoupleOptions{Workers: workers, NoMarks: noMarks}
 	t, err := Open(in)
 	if err != nil {
 		return "", err
@@ -23,12 +24,15 @@ func Decouple(ctx context.Context, in, out string, workers int) (string, error) 
 	if same(t.r.Path(), out) {
 		return "", fmt.Errorf("%s would be written over while it is read: name another file", in)
 	}
-	d, err := t.s.Decouple(ctx, out, workers)
+	d, err := t.s.Decouple(ctx, out, o)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", in, err)
 	}
 	text := fmt.Sprintf("replayed %s of %s, and wrote the bytes of %s that one had from another\n",
 		plural(d.Instructions, "instruction"), plural(uint64(d.Threads), "thread"), plural(d.Fetches, "line"))
+	if d.Solved.Messages > 0 {
+		text += d.Solved.String() + "\n"
+	}
 	if s := t.r.Incomplete(); s != "" {
 		text += fmt.Sprintf("the trace is incomplete, and so is the result: %s\n", s)
 	}
@@ -63,7 +67,7 @@ func OpenAlone(ctx context.Context, path string) (*Trace, error) {
 	}
 	file := filepath.Join(dir, "alone.ttd")
 	if t.s.Native() {
-		_, err = t.s.Decouple(ctx, file, 0)
+		_, err = t.s.Decouple(ctx, file, replay.DecoupleOptions{})
 	} else {
 		file, err = t.translate(file)
 	}

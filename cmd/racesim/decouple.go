@@ -22,6 +22,7 @@ func decoupleCommand() *cli.Command {
 			"Example:\n   racesim record --log-mode ccp -o pigz.ttd -- pigz -p2 -k big.txt\n   racesim decouple pigz.ttd alone.ttd",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "workers", Value: runtime.NumCPU(), DefaultText: "one per processor", Usage: "`N` threads replayed at the same time"},
+			&cli.BoolFlag{Name: "no-marks", DisableDefaultText: true, Usage: "of a recording with --log-mode ccp:readers: find the order of its messages from them and the orderable events alone, not from the schedule's marks"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
@@ -34,7 +35,7 @@ func decoupleCommand() *cli.Command {
 			case isDir(in):
 				return fail(exitUse, "decouple: %s has the traces of several processes; name one of its files", in)
 			}
-			text, err := racesim.Decouple(c.Context, in, out, c.Int("workers"))
+			text, err := racesim.Decouple(c.Context, in, out, c.Int("workers"), c.Bool("no-marks"))
 			if err != nil {
 				return fail(damage(err, exitGate), "%s", say(c, err))
 			}

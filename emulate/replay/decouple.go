@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/hwmodel"
@@ -17,6 +16,7 @@ import (
 type Decoupled struct {
 	Stats
 	Threads int
+	Solved  Solved // of a trace whose messages don't say their order, with NoMarks
 	Fetches uint64 // entries that depended on another thread or the second file
 }
 
@@ -25,19 +25,16 @@ const arrivals = 1 << 12
 
 // Decouple writes the trace to a new file in which every thread stands alone:
 // all threads are replayed together, and what a thread got from another is
-// written where its stream only said from whom. workers is the number of
-// threads that execute at a time, 0 for one per host processor. Of a trace that
+// written where its stream only said from whom. Of a trace that
 // was cut off, as much is written as all of it can be replayed, without an
 // index, like a trace that was cut off.
-func (s *Session) Decouple(ctx context.Context, path string, workers int) (Decoupled, error) {
+func (s *Session) Decouple(ctx context.Context, path string, o DecoupleOptions) (Decoupled, error) {
+	o.complete()
 	d := Decoupled{Threads: len(s.threads)}
 	if !s.Dependent() {
 		return d, fmt.Errorf("replay: the trace's threads are independent already")
 	}
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	x, err := s.newExchange(workers)
+	x, err := s.exchangeFor(ctx, o, &d)
 	if err != nil {
 		return d, err
 	}
@@ -56,7 +53,12 @@ func (s *Session) Decouple(ctx context.Context, path string, workers int) (Decou
 	defer stop()
 	lines := map[emulate.ThreadID]chan [hwmodel.LineSize]byte{}
 	for _, id := range s.threads {
-		lines[id] = make(chan [hwmodel.LineSize]byte, arrivals)
+		n := arrivals
+		if x.grant {
+			// A thread may wait until another has gone far beyond what is written.
+			n = int(s.last[id].Packets)
+		}
+		lines[id] = make(chan [hwmodel.LineSize]byte, n)
 	}
 	x.took = func(t *Thread, data *[hwmodel.LineSize]byte) {
 		select {

@@ -35,6 +35,16 @@ type exchange struct {
 	byPacket bool
 	resolved map[emulate.ThreadID][]uint64
 
+	// When every thread waits for another, none can say which content is the one
+	// that was meant: choices say, deadlock by deadlock, whose wish is granted
+	// with what the other has then; options count what there was to choose from.
+	// Whether that was right shows when the other comes to where it was to offer.
+	threads map[emulate.ThreadID]*Thread
+	choices []int
+	options []int
+	grant   bool
+	wrong   bool // one wasn't
+
 	run chan struct{} // tokens: as many threads execute at a time
 	// took, if set, is told of each line that came from another thread, in the
 	// order of the receiver's stream.
@@ -59,34 +69,53 @@ type offers struct {
 
 // A want is what a thread waits for: offer i of another.
 type want struct {
-	of *offers
-	i  int
+	by     *Thread
+	of     *offers
+	i      int
+	source emulate.ThreadID
 }
 
-func (w *want) pending() bool { return w.of.next <= w.i && !w.of.ended }
+func (w *want) pending() bool {
+	return w.of.next <= w.i && !w.of.ended && w.of.list[w.i].early == nil
+}
 
 // An offer is a line as an event left it.
 type offer struct {
 	since, line uint64
 	wanted      int // so often
 	data        *[hwmodel.LineSize]byte
+	early       *[hwmodel.LineSize]byte // granted before
 }
 
 // newExchange reads all streams for who wants what.
 func (s *Session) newExchange(workers int) (*exchange, error) {
-	x := &exchange{of: map[emulate.ThreadID]*offers{}, waiting: map[*want]bool{}, run: make(chan struct{}, workers), alive: len(s.threads)}
-	x.moved.L = &x.mu
-	for _, id := range s.threads {
-		x.of[id] = new(offers)
-	}
 	ms, err := s.readMessages()
 	if err != nil {
 		return nil, err
 	}
-	if s.r.Header().LogMode == "ccp:readers" {
-		x.byPacket, x.resolved = true, ms.byMarks()
+	var resolved map[emulate.ThreadID][]uint64
+	if s.solving() {
+		resolved = ms.byMarks()
 	} else if err := ms.order(); err != nil {
 		return nil, err
+	}
+	return s.exchangeOf(workers, ms, resolved), nil
+}
+
+// solving says that messages don't say where in the holder's stream they belong.
+func (s *Session) solving() bool { return s.r.Header().LogMode == "ccp:readers" }
+
+// exchangeOf returns the exchange for messages; resolved are the places of those
+// that don't say theirs, nil if all do.
+func (s *Session) exchangeOf(workers int, ms *messages, resolved map[emulate.ThreadID][]uint64) *exchange {
+	x := &exchange{of: map[emulate.ThreadID]*offers{}, waiting: map[*want]bool{}, run: make(chan struct{}, workers), alive: len(s.threads),
+		threads: map[emulate.ThreadID]*Thread{}, byPacket: resolved != nil, resolved: map[emulate.ThreadID][]uint64{}}
+	for id, l := range resolved {
+		x.resolved[id] = l
+	}
+	x.moved.L = &x.mu
+	for _, id := range s.threads {
+		x.of[id] = new(offers)
 	}
 	for id, l := range ms.of {
 		n := 0
@@ -104,7 +133,7 @@ func (s *Session) newExchange(workers int) (*exchange, error) {
 	for _, o := range x.of {
 		o.merge()
 	}
-	return x, nil
+	return x
 }
 
 // next returns, for the next snoop of a thread, the place in the other's stream
@@ -147,7 +176,9 @@ func (x *exchange) passed(t *Thread, min uint64) {
 	defer x.mu.Unlock()
 	for ; o.next < len(o.list) && o.list[o.next].since <= min; o.next++ {
 		f := &o.list[o.next]
-		if l := t.mem.Line(f.line); l != nil && (f.since == min || x.byPacket) {
+		if l := t.mem.Line(f.line); f.early != nil && (l == nil || *l != *f.early) {
+			x.wrong, x.broken = true, true
+		} else if l != nil && (f.since == min || x.byPacket) {
 			f.data = new([hwmodel.LineSize]byte)
 			*f.data = *l
 			x.open++
@@ -175,12 +206,12 @@ func (x *exchange) resume() {
 
 // fetch waits for an offer of thread source and takes it. nil means that there
 // will be none.
-func (x *exchange) fetch(source emulate.ThreadID, since, line uint64) *[hwmodel.LineSize]byte {
+func (x *exchange) fetch(t *Thread, source emulate.ThreadID, since, line uint64) *[hwmodel.LineSize]byte {
 	o := x.of[source]
 	i := sort.Search(len(o.list), func(i int) bool { return !o.list[i].before(since, line) })
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if w := (&want{o, i}); w.pending() {
+	if w := (&want{t, o, i, source}); w.pending() {
 		<-x.run
 		o.waiters++
 		x.waiting[w] = true
@@ -192,12 +223,14 @@ func (x *exchange) fetch(source emulate.ThreadID, since, line uint64) *[hwmodel.
 		o.waiters--
 		x.resume()
 	}
-	if o.next <= i {
-		return nil
-	}
 	f := &o.list[i]
 	d := f.data
-	if f.wanted--; f.wanted == 0 && d != nil {
+	if f.early != nil {
+		d = f.early
+	} else if o.next <= i {
+		return nil
+	}
+	if f.wanted--; f.wanted == 0 && f.data != nil {
 		f.data = nil
 		x.open--
 		if x.stalled > 0 && x.open == maxOpen {
@@ -218,8 +251,36 @@ func (x *exchange) check() {
 			return
 		}
 	}
-	x.broken = true
+	if x.grant {
+		x.choose()
+	} else {
+		x.broken = true
+	}
 	x.moved.Broadcast()
+}
+
+// choose grants one of the wishes.
+func (x *exchange) choose() {
+	var l []*want
+	for w := range x.waiting {
+		l = append(l, w)
+	}
+	sort.Slice(l, func(i, j int) bool {
+		return l[i].by.min < l[j].by.min || l[i].by.min == l[j].by.min && l[i].by.id < l[j].by.id
+	})
+	k := 0
+	if n := len(x.options); n < len(x.choices) {
+		k = x.choices[n] % len(l)
+	}
+	x.options = append(x.options, len(l))
+	w := l[k]
+	d := x.threads[w.source].mem.Line(w.of.list[w.i].line)
+	if d == nil {
+		x.wrong, x.broken = true, true
+		return
+	}
+	early := *d
+	w.of.list[w.i].early = &early
 }
 
 // ended says that a thread offers nothing any more.
@@ -249,7 +310,7 @@ func (t *Thread) arrived(w *waiting) bool {
 	} else if t.peers.now != nil {
 		d = t.peers.now(w.source, w.line)
 	} else if t.peers.of[w.source] != nil {
-		d = t.peers.fetch(w.source, w.min, w.line)
+		d = t.peers.fetch(t, w.source, w.min, w.line)
 	}
 	if d == nil {
 		if t.s.r.Incomplete() != "" {

@@ -15,10 +15,12 @@ import (
 type message struct {
 	kind   traces.Kind
 	nth    uint64 // place in the stream, from 0
+	at     uint64 // instruction
 	min    uint64 // the thread's last orderable event
 	since  uint64 // of a fetch: the source's
 	line   uint64
 	source emulate.ThreadID // who has the line; of several, one
+	keys   int              // key frames of the thread before it
 	count  uint64           // of snoops and upgrades: how many others have it
 }
 
@@ -33,18 +35,20 @@ type messages struct {
 
 // An event is an orderable one of a stream.
 type event struct {
-	nth  uint64 // place of its packet
-	min  uint64
-	mark bool // of a switch: an annotation of the schedule
+	nth   uint64 // place of its packet
+	at    uint64 // instruction
+	min   uint64
+	order bool // an orderable instruction
+	mark  bool // of a switch: an annotation of the schedule
 }
 
 // readMessages reads all streams. A thread's own lines, fetched after a key
 // frame, are no messages: it has them.
 func (s *Session) readMessages() (*messages, error) {
 	ms := &messages{map[emulate.ThreadID][]message{}, map[emulate.ThreadID][]event{}}
-	solving := s.r.Header().LogMode == "ccp:readers"
+	solving := s.solving()
 	for _, id := range s.threads {
-		cur := s.r.Cursor(uint32(id))
+		cur, keys := s.r.Cursor(uint32(id)), 0
 		for nth := uint64(0); ; nth++ {
 			p, err := cur.Next()
 			if errors.Is(err, io.EOF) {
@@ -53,8 +57,11 @@ func (s *Session) readMessages() (*messages, error) {
 			if err != nil {
 				return nil, err
 			}
-			m := message{kind: p.Kind, nth: nth, min: cur.Min(), line: p.Line}
+			m := message{kind: p.Kind, nth: nth, at: p.Count, min: cur.Min(), line: p.Line, keys: keys}
 			switch p.Kind {
+			case traces.KeyFrame:
+				keys++
+				continue
 			case traces.Fetch, traces.FetchOwn:
 				m.source, m.since = emulate.ThreadID(p.Thread), p.Since
 			case traces.Snoop, traces.SnoopOwn, traces.Upgrade:
@@ -64,8 +71,8 @@ func (s *Session) readMessages() (*messages, error) {
 					continue
 				}
 			default:
-				if solving && p.Kind.HasMin() && p.Kind != traces.KeyFrame {
-					ms.events[id] = append(ms.events[id], event{nth, p.Min, p.Kind == traces.Switch})
+				if solving && p.Kind.HasMin() {
+					ms.events[id] = append(ms.events[id], event{nth, p.Count, p.Min, p.Kind == traces.Order, p.Kind == traces.Switch})
 				}
 				continue
 			}

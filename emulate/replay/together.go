@@ -61,6 +61,9 @@ func (s *Session) begin(x *exchange, id emulate.ThreadID) (*Thread, error) {
 		return nil, err
 	}
 	t.peers = x
+	x.mu.Lock()
+	x.threads[id] = t
+	x.mu.Unlock()
 	return t, t.StartAt(0)
 }
 
