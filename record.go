@@ -36,6 +36,9 @@ type RecordConfig struct {
 	MemoryLimit uint64 // bytes; 0: the default
 	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC     string // size/ways, as 32K/8; "": the default
+	Protocol    string // coherence: msi, mesi, moesi or mesif; "": mesi
+	Accounting  string // who remembers what is logged: threads, lines, units, reserved:WAYS, ways:WAYS; "": threads
+	Prefetch    int    // lines that a miss of a cache brings in beside its own
 	Marks       string // annotations: some of time, counters, faults, separated by commas
 	Ring        string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
 	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
@@ -95,6 +98,17 @@ func (cfg *RecordConfig) Check() error {
 	if llc != (hwmodel.Geometry{}) {
 		hw.LLC = llc
 	}
+	if cfg.Protocol != "" {
+		if hw.Protocol, err = hwmodel.ProtocolNamed(cfg.Protocol); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "hwmodel: "))
+		}
+	}
+	if cfg.Accounting != "" {
+		if hw.Accounting, err = hwmodel.ParseAccounting(cfg.Accounting); err != nil {
+			return err
+		}
+	}
+	hw.Prefetch = cfg.Prefetch
 	if err := hw.Check(); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "hwmodel: "))
 	}
@@ -161,7 +175,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, RingPerThread: each, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch, RingPerThread: each, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {

@@ -5,6 +5,9 @@ import "fmt"
 // MaxCores is the highest number of processing units.
 const MaxCores = 64
 
+// MaxPrefetch is the highest number of lines that a miss brings in beside its own.
+const MaxPrefetch = 8
+
 // maxWays bounds the associativity: a set's bookkeeping is one word.
 const maxWays = 64
 
@@ -36,6 +39,9 @@ type Config struct {
 	L1       Geometry
 	LLC      Geometry
 	Protocol *Protocol // nil: MESI
+
+	Accounting Accounting
+	Prefetch   int // lines that a miss in an L1 brings in beside its own, in the same page
 }
 
 // DefaultConfig returns a machine of that many units, with a private cache of
@@ -56,6 +62,12 @@ func (c Config) Check() error {
 	if err := c.LLC.check("last-level"); err != nil {
 		return err
 	}
+	if c.Prefetch < 0 || c.Prefetch > MaxPrefetch {
+		return fmt.Errorf("hwmodel: prefetch of %d lines, expected 0 to %d", c.Prefetch, MaxPrefetch)
+	}
+	if err := c.checkAccounting(); err != nil {
+		return err
+	}
 	return c.protocol().check()
 }
 
@@ -68,5 +80,12 @@ func (c Config) protocol() *Protocol {
 
 // String returns the geometry in words, as a trace's header keeps it.
 func (c Config) String() string {
-	return fmt.Sprintf("cores=%d line=%d l1=%v llc=%v protocol=%s", c.Cores, LineSize, c.L1, c.LLC, c.protocol().Name)
+	s := fmt.Sprintf("cores=%d line=%d l1=%v llc=%v protocol=%s", c.Cores, LineSize, c.L1, c.LLC, c.protocol().Name)
+	if c.Accounting.Kind != AccountThreads {
+		s += fmt.Sprintf(" accounting=%v", c.Accounting)
+	}
+	if c.Prefetch > 0 {
+		s += fmt.Sprintf(" prefetch=%d", c.Prefetch)
+	}
+	return s
 }

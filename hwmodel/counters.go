@@ -14,6 +14,7 @@ type Counters struct {
 	LLCHits       uint64 // a missed line came from the last-level cache
 	LLCMisses     uint64 // a missed line came from memory
 	LLCEvictions  uint64 // the last-level cache needed the room
+	Prefetches    uint64 // lines that nobody had asked for
 	Aliases       uint64 // the unit touched a line in its L1 under another virtual line
 }
 
@@ -31,6 +32,7 @@ func (c *Counters) List() []NamedCounter {
 		{"l1.evictions", c.Evictions},
 		{"l1.writebacks", c.WriteBacks},
 		{"l1.aliases", c.Aliases},
+		{"l1.prefetches", c.Prefetches},
 		{"llc.hits", c.LLCHits},
 		{"llc.misses", c.LLCMisses},
 		{"llc.evictions", c.LLCEvictions},
@@ -54,6 +56,7 @@ func (c *Counters) add(d *Counters) {
 	c.LLCMisses += d.LLCMisses
 	c.LLCEvictions += d.LLCEvictions
 	c.Aliases += d.Aliases
+	c.Prefetches += d.Prefetches
 }
 
 // Counters returns what one unit did.

@@ -20,18 +20,23 @@ type unit struct {
 	mask uint64   // sets - 1
 	n    int      // ways of a set
 	full uint64   // a bit for each way
+
+	at     *way // of the last Access
+	missed bool // the last Access was none of a line that the cache had
 }
 
 // way is one place of an L1.
 type way struct {
 	l     *Line  // nil: empty
 	vline uint64 // the virtual line under which the window may hold it
+	known bool   // what the cache remembers of logging, see Remembers
 }
 
 // llc is the shared last-level cache. It holds what the units asked for; its
 // evictions don't reach their caches (non-inclusive).
 type llc struct {
 	lines []*Line
+	bits  []uint64 // for each way, the units that its line was logged for; see Accounting
 	ref   []uint64
 	mask  uint64
 	n     int
@@ -45,6 +50,13 @@ func New(cfg Config) *Machine {
 		panic("BUG: " + err.Error())
 	}
 	m := &Machine{cfg: cfg, proto: cfg.protocol(), units: make([]unit, cfg.Cores)}
+	s := cfg.LLC.sets() // accounting may take some of the ways
+	switch cfg.Accounting.Kind {
+	case AccountWays:
+		cfg.L1 = Geometry{cfg.L1.sets() * int(cfg.Accounting.Ways) * LineSize, int(cfg.Accounting.Ways)}
+	case AccountReserved:
+		cfg.LLC.Ways -= int(cfg.Accounting.Ways)
+	}
 	ones := func(n int) uint64 { return ^uint64(0) >> (64 - n) }
 	for i := range m.units {
 		u := &m.units[i]
@@ -53,8 +65,7 @@ func New(cfg Config) *Machine {
 		u.mask, u.n, u.full = uint64(s-1), cfg.L1.Ways, ones(cfg.L1.Ways)
 		u.win.Clear()
 	}
-	s := cfg.LLC.sets()
-	m.llc = llc{make([]*Line, s*cfg.LLC.Ways), make([]uint64, s), uint64(s - 1), cfg.LLC.Ways, ones(cfg.LLC.Ways)}
+	m.llc = llc{make([]*Line, s*cfg.LLC.Ways), make([]uint64, s*cfg.LLC.Ways), make([]uint64, s), uint64(s - 1), cfg.LLC.Ways, ones(cfg.LLC.Ways)}
 	return m
 }
 
@@ -87,6 +98,7 @@ func (m *Machine) Access(unit int, l *Line, vline uint64, write bool) bool {
 		set := l.home & u.mask
 		i := u.find(set, l)
 		w := &u.ways[int(set)*u.n+i]
+		u.at, u.missed = w, false
 		if w.vline != vline {
 			u.win.Drop(w.vline)
 			u.c.Aliases++
@@ -121,6 +133,7 @@ func (m *Machine) ask(unit int, l *Line, vline uint64, st State, t *Transition) 
 		if supplied {
 			u.c.Transfers++
 		}
+		u.missed = true
 		m.llc.fetch(l, supplied, &u.c)
 		m.insert(unit, l, vline)
 	} else {
@@ -190,7 +203,8 @@ func (m *Machine) insert(n int, l *Line, vline uint64) {
 		}
 		v.set(n, Invalid)
 	}
-	w.l, w.vline = l, vline
+	w.l, w.vline, w.known = l, vline, false
+	u.at = w
 	u.use(set, i)
 }
 
@@ -239,6 +253,7 @@ func (c *llc) fetch(l *Line, supplied bool, n *Counters) {
 		n.LLCEvictions++
 	}
 	*p = l
+	c.bits[int(set)*c.n+i] = 0
 	l.way = uint8(i)
 	l.flags |= flagLLC
 	c.use(set, i)

@@ -58,6 +58,11 @@ type Config struct {
 	// defaults.
 	L1, LLC  hwmodel.Geometry
 	Protocol string
+	// Accounting is who remembers what is logged, as hwmodel.ParseAccounting
+	// reads it; "" is "threads". Prefetch is the number of lines that a miss
+	// brings in beside its own.
+	Accounting string
+	Prefetch   int
 
 	// LogMode is one of LogModes; "" is LogIndependent.
 	LogMode string
@@ -140,6 +145,14 @@ func (c *Config) hardware() (hwmodel.Config, error) {
 		}
 		h.Protocol = p
 	}
+	if c.Accounting != "" {
+		a, err := hwmodel.ParseAccounting(c.Accounting)
+		if err != nil {
+			return h, err
+		}
+		h.Accounting = a
+	}
+	h.Prefetch = c.Prefetch
 	return h, h.Check()
 }
 

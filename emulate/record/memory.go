@@ -80,7 +80,7 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	if r.cfg.reads.Kind == hwmodel.ReadsPage {
 		r.acquire(e, line, write)
-	} else if !t.know.Known(line, l) {
+	} else if !t.know.Known(line, l) || !r.m.Remembers(r.unit) {
 		if r.holders == nil || !r.fetch(c, line, l, write) {
 			if err := r.imported(t.stream, c.InstrCount(), line, e.data); err != nil {
 				r.failed(err)
@@ -89,6 +89,12 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		}
 		t.know.Learn(line, l)
 		t.imports++
+		r.m.Remember(r.unit, write)
+	}
+	if r.hw.Prefetch > 0 && r.m.Missed(r.unit) {
+		for k := uint64(1); k <= uint64(r.hw.Prefetch) && i+k < linesPerPage; k++ {
+			r.m.Prefetch(r.unit, &e.frame.HW[i+k], line+k)
+		}
 	}
 	if write {
 		if r.cfg.LogMode == LogCCPReaders {

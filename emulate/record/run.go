@@ -87,6 +87,7 @@ type recording struct {
 	head traces.Header
 	root *linux.Process
 	m    *hwmodel.Machine
+	hw   hwmodel.Config
 	last []*thread // by unit: whose tags its window holds
 
 	min    uint64 // the last orderable event
@@ -163,7 +164,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), last: make([]*thread, cfg.Cores), embeds: embeds, known: map[moduleFile]bool{},
+	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), hw: hw, last: make([]*thread, cfg.Cores), embeds: embeds, known: map[moduleFile]bool{},
 		tenants:  map[*linux.Frame]*tenants{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
 	r := g.newRecorder(w, output, head)
