@@ -119,6 +119,9 @@ func convert(ctx context.Context, in, out string, o ConvertOptions) (string, err
 	} else if err == nil {
 		err = w.CopyChunks(t.r)
 	}
+	if images := t.r.ImagesPath(); err == nil && images != "" {
+		err = convertImages(images, out+traces.ImagesSuffix, level)
+	}
 	whole := cut || t.r.Incomplete() == ""
 	switch {
 	case err != nil:
@@ -140,6 +143,30 @@ func convert(ctx context.Context, in, out string, o ConvertOptions) (string, err
 		return "", err
 	}
 	return fmt.Sprintf("%s, %d bytes instead of %d\n%s", out, st.Size(), t.r.FileSize(), text), nil
+}
+
+// convertImages writes the file with the values of a trace anew, too.
+func convertImages(in, out string, level traces.Level) error {
+	r, err := traces.Open(in)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := traces.Create(out, r.Header())
+	if err != nil {
+		return err
+	}
+	w.Compress(level)
+	w.Chunks()
+	if err := w.CopyChunks(r); err != nil {
+		w.Abort()
+		os.Remove(out + traces.IncompleteSuffix)
+		return err
+	}
+	if r.Incomplete() != "" {
+		return w.Abort()
+	}
+	return w.Close()
 }
 
 // putFiles puts the files of the modules in a trace.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/traces"
@@ -196,9 +195,7 @@ func verifyFile(path string) (string, error) {
 		return "", err
 	}
 	defer r.Close()
-	if strings.HasSuffix(r.Header().LogMode, ":memory") {
-		// Its values are in a second file.
-		images := strings.TrimSuffix(r.Path(), traces.IncompleteSuffix) + traces.ImagesSuffix
+	if images := r.ImagesPath(); images != "" {
 		if _, err := verifyFile(images); err != nil {
 			return "", err
 		}

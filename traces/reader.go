@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -358,6 +359,15 @@ func (r *Reader) Close() error {
 
 // Path returns the name of the file that is read.
 func (r *Reader) Path() string { return r.path }
+
+// ImagesPath returns the name of the second file that has the values of a trace
+// whose log mode ends in :memory, "" of others.
+func (r *Reader) ImagesPath() string {
+	if !strings.HasSuffix(r.header.LogMode, ":memory") {
+		return ""
+	}
+	return strings.TrimSuffix(r.path, IncompleteSuffix) + ImagesSuffix
+}
 
 // FileSize returns the length of the file in bytes.
 func (r *Reader) FileSize() int64 { return r.size }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"sort"
-	"strings"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/hwmodel"
@@ -26,7 +25,7 @@ func (s *Session) readImages() error {
 	if s.r.Path() == "" {
 		return errors.New("replay: the trace has its values in a second file, and no name to find that by")
 	}
-	r, err := traces.Open(imagesPath(s.r.Path()))
+	r, err := traces.Open(s.r.ImagesPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -55,10 +54,6 @@ func (s *Session) readImages() error {
 	}
 }
 
-func imagesPath(trace string) string {
-	return strings.TrimSuffix(trace, traces.IncompleteSuffix) + traces.ImagesSuffix
-}
-
 // imageOf returns a line as the first n snapshots leave it, nil if none of them
 // has it.
 func (s *Session) imageOf(line, n uint64) *[hwmodel.LineSize]byte {
@@ -79,7 +74,7 @@ func (t *Thread) image(p *traces.Packet) *[hwmodel.LineSize]byte {
 		t.fail(io.EOF) // the second file ends earlier
 	default:
 		t.fail(fmt.Errorf("replay: thread %d, instruction %d: line %v in the first %d snapshots, which %s doesn't have: it belongs beside the trace",
-			t.id, p.Count, emulate.Addr(p.Line<<hwmodel.LineShift), p.Value, imagesPath(t.s.r.Path())))
+			t.id, p.Count, emulate.Addr(p.Line<<hwmodel.LineShift), p.Value, t.s.r.ImagesPath()))
 	}
 	return d
 }
