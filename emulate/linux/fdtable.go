@@ -24,6 +24,7 @@ type file struct {
 	signals *signalFile // a signalfd
 	pid     *pidFile    // a pidfd
 	proc    *procDir    // a directory in /proc
+	ofPID   int         // the process whose directory in /proc it is, 0: none
 	made    bool        // its content is made up
 	watched []watched   // by an epoll instance
 	owner   int         // whom SIGIO would be for (F_SETOWN)

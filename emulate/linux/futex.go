@@ -17,6 +17,8 @@ type futexWaiter struct {
 	id   futexID
 	bits uint32
 	pi   bool // waits for a priority-inheritance lock
+	// index is the result when it is woken: which of futex_waitv's words it is, else 0.
+	index int64
 }
 
 // futexKey returns the identity of the word at addr; private says that the
@@ -76,7 +78,7 @@ func (p *Process) futexWake(id futexID, n int, bits uint32) int64 {
 		}
 	}
 	for _, w := range list {
-		w.t.complete(0)
+		w.t.complete(w.index)
 	}
 	return int64(len(list))
 }
@@ -163,7 +165,6 @@ func init() {
 	addCalls([]sysRow{
 		{nr: 202, name: "futex", args: "~word, op, val, <timeout or val2, ~word2, val3", fn: sysFutex, rel: futexRelease,
 			note: "priorities aren't inherited; FUTEX_FD, WAIT_REQUEUE_PI and CMP_REQUEUE_PI answer ENOSYS"},
-		{nr: 449, name: "futex_waitv", args: "<waiters, n, flags, <timeout, clock", refuse: unix.ENOSYS},
 	})
 }
 

@@ -95,6 +95,9 @@ func (c *call) open(dir, path, flags int, mode uint32) int64 {
 	return c.adopt(fd, c.p.absolute(a), flags&unix.O_CLOEXEC != 0, func(f *file) {
 		f.outside = !f.reg
 		f.nonblock = flags&unix.O_NONBLOCK != 0
+		if at, ok := c.p.proc(name); ok && at.rest == "" {
+			f.ofPID = at.p.PID // also a pidfd, for pidfd_send_signal
+		}
 		f.random = f.path == "/dev/urandom" || f.path == "/dev/random"
 	})
 }

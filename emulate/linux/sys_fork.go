@@ -14,7 +14,7 @@ const (
 func init() {
 	addCalls([]sysRow{
 		{nr: 56, name: "clone", args: "flags, stack, >parenttid, >childtid, tls", fn: sysClone,
-			note: "no CLONE_PTRACE, CLONE_PARENT nor namespaces; CLONE_FILES and CLONE_FS only for threads, else a copy"},
+			note: "no CLONE_PTRACE, CLONE_PARENT nor namespaces; CLONE_FILES, CLONE_FS and CLONE_SIGHAND only for threads, else a copy"},
 		{nr: 435, name: "clone3", args: "<args, n", fn: sysClone3, note: "as clone; no CLONE_INTO_CGROUP, set_tid"},
 		{nr: 57, name: "fork", fn: func(c *call) int64 { return c.clone(cloneArgs{exit: int(unix.SIGCHLD)}) }},
 		{nr: 58, name: "vfork", fn: func(c *call) int64 {
@@ -87,7 +87,7 @@ const tidFlags = unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLON
 
 // forkFlags are those of a new process.
 const forkFlags = tidFlags | unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_CLEAR_SIGHAND | unix.CLONE_FILES | unix.CLONE_FS |
-	unix.CLONE_PIDFD
+	unix.CLONE_PIDFD | unix.CLONE_SIGHAND
 
 func (c *call) clone(a cloneArgs) int64 {
 	f := a.flags

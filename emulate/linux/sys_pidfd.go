@@ -110,7 +110,8 @@ func sysPidfdOpen(c *call) int64 {
 
 // releasePidfd gives what sending a signal releases.
 func releasePidfd(c *call) []Object {
-	if d := c.fd(0); d == nil || d.file.pid == nil || d.file.pid.pid != c.p.PID {
+	d := c.fd(0)
+	if d == nil || d.file.ofPID != c.p.PID && (d.file.pid == nil || d.file.pid.pid != c.p.PID) {
 		return nil
 	}
 	return []Object{{ObjSignal, uint64(uint32(c.int(1)))}}
@@ -122,11 +123,14 @@ func sysPidfdSendSignal(c *call) int64 {
 	switch {
 	case c.int(3) != 0 || !ok:
 		return fail(unix.EINVAL)
-	case d == nil || d.file.pid == nil:
+	case d == nil || d.file.pid == nil && d.file.ofPID == 0:
 		return fail(unix.EBADF)
 	}
 	info := siginfo{signo: n, code: siUser, pid: c.p.PID, uid: c.p.cred.uid[0], from: c.t.ID}
-	pid := d.file.pid.pid
+	pid := d.file.ofPID
+	if d.file.pid != nil {
+		pid = d.file.pid.pid
+	}
 	if c.args[2] != 0 {
 		var b [infoSize]byte
 		if e := c.read(c.args[2], b[:]); e != 0 {

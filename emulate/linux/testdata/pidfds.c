@@ -94,6 +94,9 @@ int main(void) {
 	printf("queued %d %d\n", sent(self, SIGUSR1, &si), usr);
 	si.si_signo = SIGUSR2;
 	printf("mismatch %d\n", sent(self, SIGUSR1, &si));
+	int dir = open("/proc/self", O_RDONLY | O_DIRECTORY);
+	usr = 0;
+	printf("by /proc %d %d\n", sent(dir, SIGUSR1, 0), usr / 1000);
 
 	// From clone3.
 	int pf = -1;
