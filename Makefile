@@ -5,7 +5,7 @@ BIN := bin/racesim
 # What make accuracy fetches and builds is kept here.
 ACCURACY ?= /tmp/racesim-accuracy
 
-.PHONY: build demo test check bench bench-memory accuracy sweep fuzz conform clean tools
+.PHONY: build demo test check bench bench-memory bench-recording accuracy sweep fuzz conform clean tools
 
 build: $(BIN)
 
@@ -41,6 +41,10 @@ tools:
 
 bench: build
 	$(GO) run ./internal/bench
+
+# What the settings of record cost, of ten real programs: bits per instruction and time. About half an hour.
+bench-recording: build
+	$(GO) run ./internal/bench -recording -bytes 1000000
 
 # Peak memory of recording and analysing programs with so many accesses to
 # shared memory; about an hour.
