@@ -12,7 +12,7 @@ import (
 // task notes which task of OpenMP made an access, and where it was made.
 func (a *analysis) task(r *report.Access, x *races.Access) {
 	t := a.pass.Task(x.Thread, x.Count)
-	if t == nil {
+	if t == nil || t.Task == 0 { // a section
 		return
 	}
 	r.Task, r.CreatedBy, r.CreatedAt = t.Task, uint32(t.By), nil

@@ -36,6 +36,8 @@ const (
 	ompGroupStart                //
 	ompGroupEnd                  // waits for the group's tasks
 	ompBarrier                   // waits for all tasks
+	ompSections                  // GOMP_sections_start(n) section, GOMP_sections_next() section; 0: no more
+	ompSectionsEnd               //
 	ompParallel                  // GOMP_parallel(fn, data, …): a region
 	gompParallelReductions       // both
 	gompReductions               // memory that it allocates has a place for each thread
@@ -68,6 +70,8 @@ var gompFuncs = []roleOf[ompOp]{
 	{ompGroupEnd, []string{"GOMP_taskgroup_end"}},
 	{ompBarrier, []string{"GOMP_barrier", "GOMP_barrier_cancel", "GOMP_loop_end", "GOMP_loop_end_cancel", "GOMP_sections_end", "GOMP_sections_end_cancel",
 		"GOMP_parallel_end", "GOMP_single_copy_start", "GOMP_single_copy_end", "GOMP_workshare_task_reduction_unregister"}},
+	{ompSections, []string{"GOMP_sections_start", "GOMP_sections_next"}},
+	{ompSectionsEnd, []string{"GOMP_sections_end_nowait"}},
 	{ompParallel, []string{"GOMP_parallel", "GOMP_parallel_loop_static", "GOMP_parallel_loop_dynamic", "GOMP_parallel_loop_guided", "GOMP_parallel_loop_runtime",
 		"GOMP_parallel_loop_nonmonotonic_dynamic", "GOMP_parallel_loop_nonmonotonic_guided", "GOMP_parallel_loop_nonmonotonic_runtime",
 		"GOMP_parallel_loop_maybe_nonmonotonic_runtime", "GOMP_parallel_sections"}},
@@ -98,12 +102,13 @@ var kmpFuncs = []roleOf[ompOp]{
 // Both libraries have these. A task that asks which thread executes it may use
 // memory of that thread's own, as its next one may.
 var ompFuncs = []roleOf[ompOp]{
-	{ompWho, []string{"omp_get_thread_num", "pthread_self", "gettid", "sched_getcpu", "thrd_current", "omp_get_place_num", "omp_get_ancestor_thread_num"}},
+	{ompWho, []string{"omp_get_thread_num", "pthread_self", "gettid", "sched_getcpu", "thrd_current", "omp_get_place_num", "omp_get_ancestor_thread_num",
+		"__kmpc_threadprivate_cached", "__kmpc_threadprivate", "__tls_get_addr"}},
 	{ompFulfil, []string{"omp_fulfill_event"}},
 }
 
-// ompCreates are the functions by which a program makes tasks.
-var ompCreates = map[string]bool{"GOMP_task": true, "GOMP_taskloop": true, "GOMP_taskloop_ull": true, "__kmpc_omp_task_alloc": true}
+// ompCreates are the functions by which a program makes tasks, or sections.
+var ompCreates = map[string]bool{"GOMP_sections_start": true, "GOMP_sections_next": true, "GOMP_task": true, "GOMP_taskloop": true, "GOMP_taskloop_ull": true, "__kmpc_omp_task_alloc": true}
 
 // ompEntries returns the entries of these functions if the program makes tasks;
 // nil if not. libomp has functions of libgomp's names, which aren't followed.
@@ -346,6 +351,7 @@ const (
 	ompObjRest     = 0x85 << 56 // …by tasks that a thread executed while another one waited
 	ompObjOwner    = 0x86 << 56 // …by tasks that know which thread executes them
 	ompObjMutex    = 0x87 << 56 // …by a set of tasks that exclude each other
+	ompObjSections = 0x89 << 56 // …by a thread's sections
 	ompObjEvent    = 0x88 << 56 // …before events were fulfilled
 )
 

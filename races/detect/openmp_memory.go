@@ -151,9 +151,16 @@ func (o *openmp) access(e *races.Event) bool {
 			a &^= 1<<lineShift - 1
 		}
 		th.low = min(th.low, a)
+		return th.strand != 0 && e.Flags&races.Internal == 0 && o.ofSection(e.Thread, th, a)
+	}
+	if e.Flags&races.Internal != 0 {
 		return false
 	}
-	if th.strand == 0 || e.Flags&races.Internal != 0 {
+	if guard := a - th.control; local && guard >= guards && guard < guards+guardSize {
+		return th.strand != 0
+	}
+	th.cur.asked = th.cur.asked || local
+	if th.strand == 0 {
 		return false
 	}
 	if local {
@@ -163,7 +170,7 @@ func (o *openmp) access(e *races.Event) bool {
 		}
 		return true
 	}
-	if o.owns(a, 1) {
+	if o.owns(a, 1) || o.ofSection(e.Thread, th, a) {
 		return true
 	}
 	return len(th.frames) > 1 && th.frames[len(th.frames)-2].op == kmpReduced
@@ -172,3 +179,10 @@ func (o *openmp) access(e *races.Event) bool {
 // threadControl is about the size of what lies behind a thread's FS base
 // (glibc's struct pthread), in bytes.
 const threadControl = 0x900
+
+// guards is where, from the FS base, the words are that protect stacks and
+// pointers (glibc): to look at them tells nothing of the thread.
+const (
+	guards    = 0x28
+	guardSize = 16
+)

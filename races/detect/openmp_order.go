@@ -17,22 +17,25 @@ import (
 
 // An ompTask is a task.
 type ompTask struct {
-	id     uint64
-	strand uint64 // 0: the thread's own code
-	parent *ompTask
-	group  *ompGroup // that it is a member of
-	inner  *ompGroup // that its next children are members of
-	fn     uint64
-	ptr    uint64 // libomp: its descriptor, of size bytes
-	size   uint64
-	flags  uint64
-	began  bool
-	ended  bool
-	looped bool // libomp: it stands for those of a loop
-	run    TaskRun
-	whose  bool // it knows which thread executes it
-	rested bool // tasks were executed while it waited
-	prev   *ompTask
+	id       uint64
+	strand   uint64 // 0: the thread's own code
+	parent   *ompTask
+	group    *ompGroup // that it is a member of
+	inner    *ompGroup // that its next children are members of
+	fn       uint64
+	ptr      uint64 // libomp: its descriptor, of size bytes
+	size     uint64
+	flags    uint64
+	began    bool
+	ended    bool
+	looped   bool // libomp: it stands for those of a loop
+	run      TaskRun
+	whose    bool     // it knows which thread executes it
+	asked    bool     // it may: an implicit one
+	section  *section // that it executes
+	sections bool     // it has executed some
+	rested   bool     // tasks were executed while it waited
+	prev     *ompTask
 
 	region   *ompRegion
 	node     *ompNode // its place among its siblings, nil without dependences
@@ -230,7 +233,10 @@ func (o *openmp) enter(id emulate.ThreadID, th *ompThread, c *ompCall) {
 	case ompGroupStart:
 		o.made++
 		cur.inner = &ompGroup{id: o.made, outer: cur.inner}
-	case ompBarrier:
+	case ompSections:
+		o.endSection(id, th)
+	case ompBarrier, ompSectionsEnd:
+		o.nextSection(id, th, false)
 		o.rest(id, cur)
 	case ompParallel, gompParallelReductions:
 		o.begin(id, th, fr, c.arg[0], c.arg[1])
@@ -241,6 +247,7 @@ func (o *openmp) enter(id emulate.ThreadID, th *ompThread, c *ompCall) {
 			o.sizes[m.lo] = m.hi - m.lo
 		}
 	case ompWho:
+		cur.asked = true
 		if cur.strand != 0 && !cur.whose {
 			cur.whose = true
 			o.order(races.OpAcquire, id, ompObjOwner|uint64(id))
@@ -328,6 +335,7 @@ func (o *openmp) leave(id emulate.ThreadID, th *ompThread, fr *ompFrame, c *ompC
 	case ompOut:
 		switch k := fr.started; {
 		case k == nil && th.cur != fr.before: // of a region
+			o.nextSection(id, th, false)
 			o.end(id, th.cur)
 			th.cur = fr.before
 			o.rest(id, th.cur)
@@ -348,6 +356,8 @@ func (o *openmp) leave(id emulate.ThreadID, th *ompThread, fr *ompFrame, c *ompC
 			o.finish(id, th, fr)
 		}
 		return
+	case ompSections:
+		o.nextSection(id, th, c.returned && uint32(c.result) != 0)
 	case gompTask:
 		if c.arg[6]&gompDetach != 0 {
 			o.awaitEvents(id)

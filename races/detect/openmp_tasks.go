@@ -54,6 +54,7 @@ func (o *openmp) out(id emulate.ThreadID, th *ompThread, fr *ompFrame) {
 	case top != nil && silent[top.op]: // a copy constructor, say
 	default:
 		th.cur = o.implicit(cur)
+		th.cur.run = TaskRun{From: o.now, SP: c.sp}
 		o.join(th, top, c)
 	}
 }
