@@ -58,8 +58,9 @@ type Pass struct {
 	Detector *races.Detector
 	// Predictor has what Predict found; nil without it.
 	Predictor *races.Predictor
-	// Contended says that two threads took the same lock, or that atomic
-	// instructions of two threads met. Otherwise there is nothing to predict.
+	// Contended says that two threads took the same lock, that atomic
+	// instructions of two threads met, or that Sync has variables. Otherwise
+	// there is nothing to predict.
 	Contended bool
 	// Suspects are lines that have to be looked at more closely: what was found
 	// is right, but races in these lines may be missing.
@@ -215,6 +216,7 @@ func (p *Pass) prepare() error {
 	if p.openmp = newOpenMP(p); p.openmp != nil && p.small() {
 		p.lines = nil // tasks share more than threads do
 	}
+	p.Contended = len(p.Sync) > 0 && p.golang == nil
 	if p.joint == nil {
 		c := races.Config{Sync: sync, Canon: canon, Class: p.class, Suspect: p.suspect, Memory: p.memory() / shadowShare}
 		if p.golang != nil {
@@ -348,7 +350,9 @@ func (p *Pass) feed(e *races.Event) {
 				return
 			}
 		}
-		if (e.Flags&races.Atomic != 0 || e.Typed) && !p.Contended {
+		// What the run-time does for itself, as when threads begin and end, keeps
+		// nothing of the program's in an order.
+		if (e.Flags&races.Atomic != 0 || e.Typed) && (e.Flags&races.Internal == 0 || e.Scope == races.ScopeUser) && !p.Contended {
 			p.take(e)
 		}
 	case races.OpThreadStart:
