@@ -176,6 +176,9 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 		fmt.Fprintf(&b, "\ncaches and coherence\n")
 		sort.SliceStable(cs, func(i, j int) bool { return cs[i].Name < cs[j].Name })
 		for _, c := range cs {
+			if strings.HasPrefix(c.Name, "unit") {
+				continue // info --hw shows them
+			}
 			fmt.Fprintf(&b, "  %-34s %14d\n", c.Name, c.Value)
 		}
 	}

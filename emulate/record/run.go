@@ -311,5 +311,13 @@ func (r *recorder) summarise() {
 	for _, c := range total.List() {
 		cs = append(cs, traces.Counter{Name: c.Name, Value: c.Value})
 	}
+	for u := range r.cfg.Cores {
+		one := r.m.Counters(u)
+		for _, c := range one.List() {
+			if c.Value != 0 {
+				cs = append(cs, traces.Counter{Name: fmt.Sprintf("unit%d.%s", u, c.Name), Value: c.Value})
+			}
+		}
+	}
 	r.put(0, 0, &traces.Packet{Kind: traces.Counters, Counters: cs})
 }

@@ -14,9 +14,11 @@ type lineUse struct {
 	imports     uint32 // times that the line flowed in because others had written it
 }
 
-// A SharedLine is a line that moves between threads although each of them uses
-// bytes of its own in it.
+// A SharedLine is a line that moves between threads.
 type SharedLine struct {
+	// False says that each of them uses bytes of its own in it: what one
+	// writes, no other touches.
+	False     bool
 	Line      uint64 // address >> 6
 	Transfers int    // times that it came to one of the threads, changed by another
 	Users     []LineUser
@@ -40,10 +42,20 @@ func (u *lineUse) note(m uint64, write bool) {
 	}
 }
 
-// Falsely lists the lines that came at least transfers times to each of
-// several threads, which made at least uses accesses each, to different bytes.
-// Threads that used the line less don't count.
-func (p *Pass) Falsely(transfers, uses int) []SharedLine {
+// Falsely lists the lines of Moved that are shared falsely.
+func (p *Pass) Falsely(transfers, uses int) (out []SharedLine) {
+	for _, x := range p.Moved(transfers, uses) {
+		if x.False {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Moved lists the lines that came at least transfers times to each of several
+// threads, one of which at least writes them, and which made at least uses
+// accesses each, most moved first. Threads that used the line less don't count.
+func (p *Pass) Moved(transfers, uses int) []SharedLine {
 	type user struct {
 		id emulate.ThreadID
 		lineUse
@@ -69,7 +81,7 @@ func (p *Pass) Falsely(transfers, uses int) []SharedLine {
 			x.Transfers += int(u.imports)
 			x.Users = append(x.Users, LineUser{u.id, emulate.Addr(line<<lineShift) + emulate.Addr(bits.TrailingZeros64(u.read|u.wrote)), u.wrote != 0, int(u.times)})
 		}
-		if apart && wrote {
+		if x.False = apart; wrote && len(us) > 1 {
 			out = append(out, x)
 		}
 	}
