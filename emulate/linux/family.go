@@ -35,6 +35,7 @@ type family struct {
 	parcels    []parcel
 	sysv       *sysv // nil: never used
 	pidFiles   []*pidFile
+	async      asyncIO
 	locks      map[backKey]*fileLocks
 	lockWaits  []*lockWait
 	lockChans  []lockChannel
@@ -208,6 +209,7 @@ func (f *family) leave(q *Process) {
 // pokeFds wakes the threads, of all processes, that wait for descriptors that
 // are now ready.
 func (f *family) pokeFds() {
+	f.pokeAsync()
 	for _, p := range f.members {
 		p.pokeOwn()
 	}

@@ -27,8 +27,14 @@ type file struct {
 	ofPID   int         // the process whose directory in /proc it is, 0: none
 	made    bool        // its content is made up
 	watched []watched   // by an epoll instance
-	owner   int         // whom SIGIO would be for (F_SETOWN)
-	locked  bool        // it has, or had, locks of its own (flock, F_OFD_SETLK)
+	owner   int         // whom SIGIO is for (F_SETOWN)
+	sig     int         // instead of SIGIO (F_SETSIG), 0: SIGIO
+	// With O_ASYNC: the key in asyncIO.files, 0: without; the host's and the
+	// guest's descriptor.
+	asyncKey  int32
+	asyncHost int
+	asyncFD   int
+	locked    bool // it has, or had, locks of its own (flock, F_OFD_SETLK)
 }
 
 // A watched file is one that an epoll instance tells about, by what was given

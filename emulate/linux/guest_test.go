@@ -229,7 +229,7 @@ func TestGuestsDoAsNatively(t *testing.T) {
 }
 
 func TestForksDoAsNatively(t *testing.T) {
-	for _, name := range []string{"fork.c", "processes.c", "ipc.c", "locks.c", "pidfds.c"} {
+	for _, name := range []string{"fork.c", "processes.c", "ipc.c", "locks.c", "pidfds.c", "sigio.c"} {
 		for _, flags := range []string{"", "-static -O2"} {
 			path := build(t, name, strings.Fields(flags)...)
 			for seed := uint64(1); seed <= 2; seed++ {

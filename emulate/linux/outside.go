@@ -69,6 +69,8 @@ func (p *Process) listen() {
 			p.fam.hostEnded(e)
 		case <-p.AS.outsiders.news:
 			p.AS.wanted()
+		case <-p.fam.async.news:
+			p.fam.pokeAsync()
 		default:
 			return
 		}
@@ -81,7 +83,7 @@ func (p *Process) listen() {
 func (p *Process) idle() bool {
 	f := p.fam
 	next := never
-	outside := f.natives > 0
+	outside := f.natives > 0 || f.async.news != nil
 	for _, q := range f.members {
 		next = min(next, q.nextDeadline, q.nextTimer())
 		outside = outside || q.halted && p.hostSignals != nil
@@ -110,6 +112,8 @@ func (p *Process) idle() bool {
 		p.fam.hostEnded(e)
 	case <-p.AS.outsiders.news:
 		p.AS.wanted()
+	case <-p.fam.async.news:
+		p.fam.pokeAsync()
 	case <-p.stopped:
 	case <-timer:
 		if !p.clock.host {

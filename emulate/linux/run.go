@@ -46,6 +46,7 @@ func (p *Process) shutdown() {
 	for len(f.members) > 0 {
 		f.leave(f.members[len(f.members)-1])
 	}
+	f.closeAsync()
 	unix.Umask(f.umask0)
 	for _, p := range f.parcels {
 		unix.Close(p.host)

@@ -177,6 +177,9 @@ func (s *siginfo) put(b []byte) {
 	switch {
 	case s.fault:
 		le.PutUint64(b[16:], s.addr)
+	case s.io:
+		le.PutUint64(b[16:], s.band)
+		le.PutUint32(b[24:], uint32(s.fd))
 	case s.code == siKernel:
 	default:
 		le.PutUint32(b[16:], uint32(s.pid))

@@ -76,6 +76,9 @@ type siginfo struct {
 	trap  uint64 // vector and error code of a fault
 	err   uint64
 	fault bool // addr, trap, err are valid: si_addr is part of it
+	io    bool // band and fd are valid, of a descriptor that is ready
+	band  uint64
+	fd    int
 	from  emulate.ThreadID
 }
 

@@ -19,7 +19,7 @@ func init() {
 		{nr: 33, name: "dup2", args: "old, new", fn: sysDup2, pokes: true},
 		{nr: 292, name: "dup3", args: "old, new, flags", fn: sysDup3, pokes: true},
 		{nr: 72, name: "fcntl", args: "fd, cmd, ~arg", fn: sysFcntl, rel: releaseLocks,
-			note: "no SIGIO for owners, no leases"},
+			note: "no leases, no SIGURG for owners, no F_NOTIFY"},
 		{nr: 74, name: "fsync", args: "fd", fn: sysFsync},
 		{nr: 75, name: "fdatasync", args: "fd", fn: sysFsync},
 		{nr: 162, name: "sync", fn: answer0, note: "does nothing"},
@@ -33,7 +33,7 @@ func init() {
 		{nr: 217, name: "getdents64", args: "fd, >dirents, n", fn: sysGetdents64},
 		{nr: 78, name: "getdents", args: "fd, >dirents, n", fn: sysGetdents},
 		{nr: 16, name: "ioctl", args: "fd, request, ~arg", fn: sysIoctl,
-			note: "terminals, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX; FIOASYNC sends no SIGIO; others answer ENOTTY"},
+			note: "terminals, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, FIOASYNC; others answer ENOTTY"},
 	})
 }
 
@@ -238,9 +238,15 @@ func sysFcntl(c *call) int64 {
 		if d.file.nonblock {
 			fl |= unix.O_NONBLOCK
 		}
+		if d.file.asyncKey != 0 {
+			fl |= fasync
+		}
 		return int64(fl)
 	case unix.F_SETFL:
 		d.file.nonblock = arg&unix.O_NONBLOCK != 0
+		if e := c.p.fam.setAsync(d, c.int(0), arg&fasync != 0); e != 0 {
+			return fail(e)
+		}
 		fl, err := unix.FcntlInt(uintptr(d.host), unix.F_GETFL, 0)
 		if err == nil {
 			const ours = unix.O_APPEND | unix.O_DIRECT | unix.O_NOATIME
@@ -277,7 +283,15 @@ func sysFcntl(c *call) int64 {
 		return 0
 	case unix.F_GETLEASE:
 		return unix.F_UNLCK
-	case unix.F_SETLEASE, unix.F_SETSIG, unix.F_GETSIG, unix.F_NOTIFY:
+	case unix.F_SETSIG:
+		if int64(arg) < 0 || arg > maxSignal {
+			return fail(unix.EINVAL)
+		}
+		d.file.sig = int(arg)
+		return 0
+	case unix.F_GETSIG:
+		return int64(d.file.sig)
+	case unix.F_SETLEASE, unix.F_NOTIFY:
 		return c.refuse(unix.EINVAL, "command %d", cmd)
 	}
 	return fail(unix.EINVAL)
@@ -443,7 +457,11 @@ func sysIoctl(c *call) int64 {
 		d.file.nonblock = le32(b[:]) != 0
 		return 0
 	case fioasync:
-		return 0
+		var b [4]byte
+		if e := c.read(c.args[2], b[:]); e != 0 {
+			return fail(e)
+		}
+		return -int64(c.p.fam.setAsync(d, c.int(0), le32(b[:]) != 0))
 	case unix.TIOCSPGRP:
 		var b [4]byte
 		if e := c.read(c.args[2], b[:]); e != 0 {

@@ -149,6 +149,10 @@ func (s *siginfo) signalfd() []byte {
 	put32(b[0:], uint32(s.signo))
 	put32(b[8:], uint32(s.code))
 	switch {
+	case s.io:
+		put32(b[20:], uint32(s.fd))
+		put32(b[28:], uint32(s.band))
+		return b
 	case s.code == siTimer:
 		put32(b[24:], uint32(s.pid))
 	case s.code != siKernel:
