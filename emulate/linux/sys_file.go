@@ -33,7 +33,7 @@ func init() {
 		{nr: 217, name: "getdents64", args: "fd, >dirents, n", fn: sysGetdents64},
 		{nr: 78, name: "getdents", args: "fd, >dirents, n", fn: sysGetdents},
 		{nr: 16, name: "ioctl", args: "fd, request, ~arg", fn: sysIoctl,
-			note: "terminals, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, FIOASYNC; others answer ENOTTY"},
+			note: "terminals, network interfaces' names and addresses, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, FIOASYNC; others answer ENOTTY"},
 	})
 }
 
@@ -502,6 +502,18 @@ func sysIoctl(c *call) int64 {
 			return fail(e)
 		}
 		return ioctlBytes(d.host, req, b[:])
+	case unix.SIOCGIFCONF:
+		return c.interfaces(d)
+	case unix.SIOCGIFNAME, unix.SIOCGIFFLAGS, unix.SIOCGIFADDR, unix.SIOCGIFDSTADDR, unix.SIOCGIFBRDADDR, unix.SIOCGIFNETMASK,
+		unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX, unix.SIOCGIFTXQLEN:
+		var b [ifreqSize]byte
+		if e := c.read(c.args[2], b[:]); e != 0 {
+			return fail(e)
+		}
+		if r := ioctlBytes(d.host, req, b[:]); r < 0 {
+			return r
+		}
+		return c.answer(c.args[2], b[:], 0)
 	case unix.FICLONE, unix.FICLONERANGE:
 		return fail(unix.EOPNOTSUPP)
 	case unix.FS_IOC_GETFLAGS, unix.FS_IOC_SETFLAGS:
