@@ -56,6 +56,9 @@ type step struct {
 // maxStates bounds the states of a line's interleavings that are kept at a time.
 const maxStates = 1 << 11
 
+// maxLineStates bounds those that are looked at for a line.
+const maxLineStates = 1 << 20
+
 // newSolver collects nodes and lines. Switches are left out.
 func newSolver(ids []emulate.ThreadID, ms *messages) *solver {
 	v := &solver{ids: ids, index: map[emulate.ThreadID]int{}, lines: map[uint64][][]int{}, edges: map[edgeKey]bool{}, choices: map[place][]int{}, extra: map[place][]place{}}
@@ -273,7 +276,7 @@ func (v *solver) line(by [][]int) (open []place, err error) {
 	layer := []lineState{{}}
 	var moves [][]move // since the last layer of one state
 	var states [][]lineState
-	total := 0
+	total, seen := 0, 0
 	for _, l := range by {
 		total += len(l)
 	}
@@ -327,7 +330,7 @@ func (v *solver) line(by [][]int) (open []place, err error) {
 		if len(after) == 0 {
 			return nil, fmt.Errorf("replay: no order of the coherence messages about line %v gives the holders that they name", emulate.Addr(v.lineOf(by)<<6))
 		}
-		if len(after) > maxStates {
+		if seen += len(after); len(after) > maxStates || seen > maxLineStates {
 			return v.unsolved(by), nil
 		}
 		states, moves, layer = append(states, layer), append(moves, ms), after
