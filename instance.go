@@ -17,6 +17,7 @@ import (
 func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) error {
 	s, u := c.sites[key], c.used[key]
 	g := overlay.Goal{End: overlay.EndReturn, SP: t.CPU().R[x86.RSP], NoLive: true, MaxSteps: sampleSteps, MaxAccesses: sampleSteps}
+	g.Stack[0], g.Stack[1] = calls.GoStack()
 	if s.head != 0 {
 		fr := calls.Level(0)
 		if f := c.a.ms.FuncAt(fr.Entry); f == nil || f.Entry != s.fn.Entry {

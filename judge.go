@@ -128,13 +128,26 @@ func (g *group) pairs() []races.Pair {
 
 // capture gets the section of a place.
 func (a *analysis) capture(id emulate.ThreadID, p loadsub.Place) (*overlay.Section, error) {
-	t, _, err := a.pass.Seek(id, p.Start)
+	t, calls, err := a.pass.Seek(id, p.Start)
 	if err != nil {
 		return nil, err
 	}
+	p.Goal.Stack[0], p.Goal.Stack[1] = calls.GoStack()
 	s, err := overlay.Capture(t.Snapshot(), p.Goal)
 	if err == nil {
 		err = a.stays(s)
+	}
+	return s, err
+}
+
+// errPassed is of a section that is over before the access that it is for.
+var errPassed = errors.New("what is around the access can't be told from what came before")
+
+// captureOf gets the section of a place around an access.
+func (a *analysis) captureOf(x *races.Access, q *loadsub.Place) (*overlay.Section, error) {
+	s, err := a.capture(x.Thread, *q)
+	if err == nil && s.Complete && (x.Count < s.Start || x.Count >= s.Stop) {
+		return nil, errPassed
 	}
 	return s, err
 }
@@ -305,7 +318,7 @@ func failed(x report.Experiment) bool { return x.Source == "interleaving" && x.O
 // executed in other orders with others around the same accesses.
 func (a *analysis) attempts(j *judging, p *races.Pair, qa, qb *loadsub.Place, innermost bool) *loadsub.Serial {
 	if innermost && j.parts {
-		if ra, rb, ok := a.stretches(p, qa, qb); ok {
+		if ra, rb, ok := a.stretches(p, qa, qb, false); ok {
 			if s := a.places(j, p, ra, rb, false); s != nil && s.Err == "" {
 				return s
 			}
@@ -317,9 +330,9 @@ func (a *analysis) attempts(j *judging, p *races.Pair, qa, qb *loadsub.Place, in
 		// need one that the iteration before took.
 		s = a.places(j, p, orWhole(qa), orWhole(qb), false)
 	}
-	if s != nil && s.Err != "" && innermost {
-		// A call may wait for what no section does.
-		if ra, rb, ok := a.stretches(p, qa, qb); ok {
+	if innermost && (s == nil && a.ms.IsGo() || s != nil && s.Err != "") {
+		// A call may wait for what no section does; a goroutine, for others.
+		if ra, rb, ok := a.stretches(p, qa, qb, s == nil); ok {
 			if t := a.places(j, p, ra, rb, false); t != nil && t.Err == "" {
 				j.parts = true
 				return t
@@ -337,10 +350,11 @@ func (a *analysis) attempts(j *judging, p *races.Pair, qa, qb *loadsub.Place, in
 }
 
 // stretches returns parts of the places of two accesses, of those that happen
-// without a lock: a part may begin with one taken before.
-func (a *analysis) stretches(p *races.Pair, qa, qb *loadsub.Place) (ra, rb *loadsub.Place, any bool) {
+// without a lock: a part may begin with one taken before. loops says whether
+// parts of loops will do, too.
+func (a *analysis) stretches(p *races.Pair, qa, qb *loadsub.Place, loops bool) (ra, rb *loadsub.Place, any bool) {
 	try := func(x *races.Access, q *loadsub.Place) *loadsub.Place {
-		if x.Locks != 0 || q.Loop {
+		if x.Locks != 0 || q.Loop && !loops {
 			return q
 		}
 		r, err := loadsub.Stretch(a.pass, x.Thread, x.Count, q)
@@ -364,8 +378,8 @@ func orWhole(q *loadsub.Place) *loadsub.Place {
 // places experiments with the sections of two places; nil if one can't be
 // captured.
 func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, trials bool) *loadsub.Serial {
-	sa, errA := a.capture(p.First.Thread, *qa)
-	sb, errB := a.capture(p.Second.Thread, *qb)
+	sa, errA := a.captureOf(&p.First, qa)
+	sb, errB := a.captureOf(&p.Second, qb)
 	if errA != nil || errB != nil {
 		why := errors.Join(errA, errB)
 		switch {

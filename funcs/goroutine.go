@@ -83,6 +83,14 @@ func (t *Tracker) Goroutine() uint64 {
 	return t.gor.g
 }
 
+// GoStack returns the bounds of the stack of that goroutine, 0 if there is none.
+func (t *Tracker) GoStack() (lo, hi uint64) {
+	if t.gor == nil {
+		return 0, 0
+	}
+	return t.gor.lo, t.gor.hi
+}
+
 func (s *goStacks) clone() *goStacks {
 	if s == nil {
 		return nil

@@ -163,7 +163,7 @@ func Outlives(s *overlay.Section, addr uint64) bool { return outlives([]*overlay
 // outlives reports whether a byte is an output: not in a dead part of a stack.
 func outlives(secs []*overlay.Section, addr uint64) bool {
 	for _, s := range secs {
-		if addr >= s.SP || s.SP-addr > 8<<20 {
+		if !s.OnStack(addr) {
 			continue
 		}
 		if s.Live == nil || s.End == overlay.EndReturn {

@@ -71,7 +71,7 @@ func (p Pair) preStates() []*overlay.Memory {
 				first := t.b[bit]
 				switch {
 				case o.mask&one == 0:
-					if overlay.IsApart(line<<6) || onStack(sec, line<<6|bit) {
+					if overlay.IsApart(line<<6) || sec.OnStack(line<<6|bit) {
 						continue
 					}
 					x.only |= one
@@ -190,6 +190,3 @@ func (p Pair) ordered() func(side int, at, other emulate.Count) bool {
 		return is
 	}
 }
-
-// onStack reports whether an address is in a section's own frames.
-func onStack(s *overlay.Section, addr uint64) bool { return addr < s.SP && s.SP-addr < 8<<20 }

@@ -1,6 +1,8 @@
 package loadsub
 
 import (
+	"slices"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/x86"
@@ -14,7 +16,7 @@ import (
 const stretchWindow = 20_000
 
 // Stretch returns the part of p's frame around the instruction with the given
-// count that makes no system call and begins and ends in the frame's own code;
+// count that makes no system call, lets no other strand run, and begins and ends in the frame's own code;
 // nil if there is none. Whether a lock is held there is for the caller to know.
 func Stretch(seek Seeker, id emulate.ThreadID, count emulate.Count, p *Place) (*Place, error) {
 	_, calls, err := seek.Seek(id, count)
@@ -64,7 +66,19 @@ func gaps(seek Seeker, id emulate.ThreadID, from, to emulate.Count) ([]emulate.C
 			out = append(out, in.At)
 		}
 	}
+	if b, ok := seek.(Breaker); ok {
+		if more := b.Breaks(id, from, to); len(more) > 0 {
+			out = append(out, more...)
+			slices.Sort(out)
+		}
+	}
 	return out, nil
+}
+
+// A Breaker knows, of a program with a scheduler of its own, where a thread goes
+// on with another strand, from one instruction to another.
+type Breaker interface {
+	Breaks(id emulate.ThreadID, from, to emulate.Count) []emulate.Count
 }
 
 // stretch finds the first place of the frame's own code from one count on, and

@@ -259,7 +259,7 @@ func (t *Trial) Changed(s *overlay.Section) []overlay.Span {
 		list = t.all()
 	}
 	for i := range list {
-		if o := &list[i]; o.Addr != 0 && !onStack(s, o.Addr) {
+		if o := &list[i]; o.Addr != 0 && !s.OnStack(o.Addr) {
 			out = append(out, overlay.Span{Addr: o.Addr, N: uint64(o.Size)})
 		}
 	}

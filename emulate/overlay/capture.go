@@ -19,6 +19,9 @@ type Goal struct {
 	PC    uint64        // EndLoop: the loop's head
 	SP    uint64        // RSP at the entry of the frame, when it points to the return address
 	Count emulate.Count // EndCount: one past the last instruction
+	// Stack are the bounds of the stack that SP is on, if they are known; see
+	// Section.OnStack.
+	Stack [2]uint64
 
 	// Lo and Hi bound the code of the function whose frame it is; 0 if unknown.
 	Lo, Hi uint64
@@ -48,7 +51,7 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 		return nil, err
 	}
 	c := u.CPU()
-	s := &Section{Thread: u.ID(), Start: u.Count(), Entry: c.State(), End: g.End, EndPC: g.PC, SP: g.SP,
+	s := &Section{Thread: u.ID(), Start: u.Count(), Entry: c.State(), End: g.End, EndPC: g.PC, SP: g.SP, Stack: g.Stack,
 		View: u.Snapshot()}
 	w := &capture{t: u, sec: s, max: g.MaxAccesses}
 	u.Observe(nil, true, w)

@@ -245,7 +245,7 @@ func (l *liveness) origin(loc uint64) uint64 {
 		return l.vec[loc-LocXMM]
 	case loc >= LocReg && loc < LocReg+128:
 		return l.reg[loc-LocReg]
-	case loc >= l.live.hi || l.live.hi-loc > maxStack:
+	case !l.s.OnStack(loc):
 		return 0
 	}
 	if x := l.lines[loc>>6]; x != nil && x.set>>(loc&63)&1 != 0 {
@@ -256,9 +256,6 @@ func (l *liveness) origin(loc uint64) uint64 {
 	}
 	return 0
 }
-
-// maxStack bounds what counts as the own stack, in bytes.
-const maxStack = 8 << 20
 
 // put says that loc now holds the value that origin o held, 0: another one.
 func (l *liveness) put(loc, o uint64) {
@@ -271,7 +268,7 @@ func (l *liveness) put(loc, o uint64) {
 		return
 	case loc >= LocReg:
 		return
-	case loc >= l.live.hi || l.live.hi-loc > maxStack:
+	case !l.s.OnStack(loc):
 		l.mark(o) // it left the stack
 		return
 	}

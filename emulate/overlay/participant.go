@@ -341,7 +341,7 @@ func (p *participant) resolve(addr, missing uint64, update bool) {
 	}
 	// Own stack below the frame that the section starts in: nobody else's
 	// business, and uninitialised in the real run as well.
-	if a := n << 6; a < p.sec.SP && p.sec.SP-a < 1<<20 {
+	if a := n << 6; p.sec.OnStack(a) && p.sec.SP-a < 1<<20 {
 		var zero [64]byte
 		p.learn(n, &zero, missing)
 		return
@@ -453,7 +453,7 @@ func (p *participant) news() {
 	p.forgetPolls()
 }
 
-func (p *participant) ownStack(addr uint64) bool { return addr < p.sec.SP && p.sec.SP-addr < 8<<20 }
+func (p *participant) ownStack(addr uint64) bool { return p.sec.OnStack(addr) }
 
 // racing counts racing accesses and pauses before the one asked for.
 func (p *participant) racing(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, store bool) {

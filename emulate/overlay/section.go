@@ -111,6 +111,8 @@ type Section struct {
 	End   EndKind
 	EndPC uint64
 	SP    uint64 // RSP at the entry of the frame: above it the caller's memory begins
+	// Stack are the bounds of the stack that SP is on, 0 if they aren't known.
+	Stack [2]uint64
 	// Cleared is the word that the kernel clears when the thread ends, if it
 	// does so within the section; 0: none. Only Past.Capture sets it.
 	Cleared uint64
@@ -120,6 +122,19 @@ type Section struct {
 	// these of the registers and of the own frame count as outputs. nil if the
 	// section is not Complete.
 	Live *Live
+}
+
+// stackReach is how far down a stack reaches whose bounds aren't known, in bytes.
+const stackReach = 8 << 20
+
+// OnStack says whether an address is in the frame that the section is in, or in
+// those of functions that it calls. A goroutine's stack lies among its program's
+// data: there, only the bounds tell.
+func (s *Section) OnStack(addr uint64) bool {
+	if s.Stack[1] != 0 {
+		return addr < s.SP && addr >= s.Stack[0] && addr < s.Stack[1]
+	}
+	return addr < s.SP && s.SP-addr < stackReach
 }
 
 // Steps returns the number of recorded instructions.

@@ -388,5 +388,19 @@ func (p *Pass) Switches(id emulate.ThreadID, from, to emulate.Count) bool {
 	return i < len(l) && l[i].from < to
 }
 
+// Breaks lists where a thread changes to another goroutine from one instruction
+// to another; see loadsub.Breaker.
+func (p *Pass) Breaks(id emulate.ThreadID, from, to emulate.Count) (out []emulate.Count) {
+	tt := p.Threads[id]
+	if tt == nil {
+		return nil
+	}
+	l := tt.goroutines
+	for i := sort.Search(len(l), func(i int) bool { return l[i].from >= from }); i < len(l) && l[i].from < to; i++ {
+		out = append(out, l[i].from)
+	}
+	return out
+}
+
 // Crowded says that there were more goroutines at a time than are told apart.
 func (p *Pass) Crowded() bool { return p.golang != nil && p.golang.full }
