@@ -12,8 +12,8 @@
 // The instruction set is a table of rows (see op.go), one per encoding form.
 // The decoder, the describer and the tests work from it.
 //
-// Nothing here is safe for concurrent use. CPUs that one goroutine runs in turn
-// may share a BlockCache.
+// Nothing here is safe for concurrent use but Decoded. CPUs that one goroutine
+// runs in turn may share a BlockCache, and BlockCaches what they decode to.
 //
 // Sources: Intel 64 and IA-32 Architectures Software Developer's Manual (SDM),
 // volumes 1 to 3; System V Application Binary Interface, AMD64 supplement.
