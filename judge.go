@@ -141,7 +141,7 @@ func (a *analysis) capture(id emulate.ThreadID, p loadsub.Place) (*overlay.Secti
 }
 
 // errPassed is of a section that is over before the access that it is for.
-var errPassed = errors.New("what is around the access can't be told from what came before")
+var errPassed = errors.New("what would be executed again ends before the access")
 
 // captureOf gets the section of a place around an access.
 func (a *analysis) captureOf(x *races.Access, q *loadsub.Place) (*overlay.Section, error) {

@@ -1,4 +1,4 @@
-// race: heap(racy_waits.go
+// race: heap(racy_waits.go harmful
 // Goroutines wait inside of functions, and go on on another thread.
 package main
 
