@@ -89,7 +89,7 @@ func (p *Process) fork(t *Thread, share bool) (*Process, unix.Errno) {
 	}
 	q.sched.init(q)
 	u := q.newThread(q.PID)
-	u.Name, u.mask, u.affinity = t.Name, t.mask, t.affinity
+	u.Name, u.mask, u.affinity, u.policy = t.Name, t.mask, t.affinity, t.policy
 	if !share {
 		u.alt = t.alt
 	}

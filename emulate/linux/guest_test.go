@@ -195,6 +195,7 @@ func TestGuestsDoAsNatively(t *testing.T) {
 		{"traps.c", "", ""},
 		{"traps.c", "-static -O2", ""},
 		{"absent.c", "", ""},
+		{"caps.c", "", ""},
 		{"netif.c", "", ""},
 		{"waitv.c", "", ""},
 		{"proc.c", "", "x"},

@@ -359,6 +359,8 @@ func (p *Process) statusFile(t *Thread) string {
 	all := p.allUnits()
 	fmt.Fprintf(&b, "Threads:\t%d\nSigQ:\t%d/65536\nSigPnd:\t%016x\nShdPnd:\t%016x\nSigBlk:\t%016x\nSigIgn:\t%016x\nSigCgt:\t%016x\n",
 		len(p.threads), len(p.pending.list), t.pending.set, p.pending.set, t.mask, ign, cgt)
+	k := p.cred.caps()
+	fmt.Fprintf(&b, "CapInh:\t%016x\nCapPrm:\t%016x\nCapEff:\t%016x\nCapBnd:\t%016x\nCapAmb:\t%016x\n", k.inheritable, k.permitted, k.effective, uint64(ourCaps), 0)
 	fmt.Fprintf(&b, "NoNewPrivs:\t0\nSeccomp:\t0\nCpus_allowed:\t%x\nCpus_allowed_list:\t0-%d\nMems_allowed:\t1\nMems_allowed_list:\t0\n"+
 		"voluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t0\n", t.affinity&all, p.cfg.Cores-1)
 	return b.String()

@@ -12,6 +12,7 @@ type credentials struct {
 	uid, gid [3]int // real, effective, saved
 	groups   []uint32
 	changed  bool
+	capabilities
 }
 
 const noteCred = "only the numbers: files are reached with racesim's rights"
@@ -41,7 +42,7 @@ func init() {
 func hostCredentials() credentials {
 	u, e := unix.Getuid(), unix.Geteuid()
 	g, f := unix.Getgid(), unix.Getegid()
-	c := credentials{uid: [3]int{u, e, e}, gid: [3]int{g, f, f}}
+	c := credentials{uid: [3]int{u, e, e}, gid: [3]int{g, f, f}, capabilities: hostCapabilities()}
 	if groups, err := unix.Getgroups(); err == nil {
 		for _, g := range groups {
 			c.groups = append(c.groups, uint32(g))

@@ -107,7 +107,7 @@ func (c *call) clone(a cloneArgs) int64 {
 	n.Name = t.Name
 	n.mask = t.mask
 	n.copyState(t)
-	n.affinity = t.affinity
+	n.affinity, n.policy = t.affinity, t.policy
 	c.dress(n, a)
 	p.sched.place(n)
 	p.fam.woke = true

@@ -8,7 +8,6 @@ func init() {
 	addCalls([]sysRow{
 		{nr: 39, name: "getpid", fn: func(c *call) int64 { return int64(c.p.PID) }},
 		{nr: 186, name: "gettid", fn: func(c *call) int64 { return int64(c.t.TID) }},
-		{nr: 125, name: "capget", args: "~header, >data", refuse: unix.EPERM},
 		{nr: 63, name: "uname", args: ">name", fn: sysUname},
 		{nr: 97, name: "getrlimit", args: "which, >limit", fn: func(c *call) int64 { return c.rlimit(c.int(0), 0, c.args[1]) }},
 		{nr: 160, name: "setrlimit", args: "which, <limit", fn: func(c *call) int64 { return c.rlimit(c.int(0), c.args[1], 0) }},

@@ -8,7 +8,6 @@ import (
 // without privileges. One without an answer here isn't supported.
 func init() {
 	addCalls([]sysRow{
-		{nr: 126, name: "capset", refuse: unix.EPERM},
 		{nr: 134, name: "uselib", refuse: unix.ENOSYS},
 		{nr: 136, name: "ustat", refuse: unix.EPERM},
 		{nr: 139, name: "sysfs", refuse: unix.EPERM},

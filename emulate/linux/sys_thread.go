@@ -23,7 +23,7 @@ func init() {
 		{nr: 204, name: "sched_getaffinity", args: "tid, n, >mask", fn: sysGetaffinity},
 		{nr: 144, name: "sched_setscheduler", args: "tid, policy, <param", fn: sysSetscheduler,
 			note: "accepts only SCHED_OTHER and its like"},
-		{nr: 145, name: "sched_getscheduler", args: "tid", fn: answer0},
+		{nr: 145, name: "sched_getscheduler", args: "tid", fn: sysGetscheduler},
 		{nr: 142, name: "sched_setparam", args: "tid, <param", fn: answer0},
 		{nr: 143, name: "sched_getparam", args: "tid, >param", fn: sysGetparam},
 		{nr: 146, name: "sched_get_priority_max", args: "policy", fn: sysPriorityMax},
@@ -158,6 +158,11 @@ func sysPrctl(c *call) int64 {
 		return 0
 	case unix.PR_GET_TIMERSLACK:
 		return timerSlack
+	case unix.PR_CAPBSET_READ:
+		if c.args[1] > unix.CAP_LAST_CAP {
+			return fail(unix.EINVAL)
+		}
+		return int64(ourCaps >> c.args[1] & 1)
 	case unix.PR_GET_SECCOMP, unix.PR_GET_NO_NEW_PRIVS, unix.PR_GET_KEEPCAPS:
 		return 0
 	}
@@ -244,13 +249,25 @@ func sysGetaffinity(c *call) int64 {
 }
 
 func sysSetscheduler(c *call) int64 {
-	switch c.int(1) &^ 0x40000000 {
+	t := c.target(0)
+	if t == nil {
+		return fail(unix.ESRCH)
+	}
+	switch policy := c.int(1) &^ 0x40000000; policy {
 	case 0, 3, 5: // SCHED_OTHER, SCHED_BATCH, SCHED_IDLE
+		t.policy = policy
 		return 0
 	case 1, 2:
 		return fail(unix.EPERM)
 	}
 	return fail(unix.EINVAL)
+}
+
+func sysGetscheduler(c *call) int64 {
+	if t := c.target(0); t != nil {
+		return int64(t.policy)
+	}
+	return fail(unix.ESRCH)
 }
 
 func sysGetparam(c *call) int64 { return c.answer(c.args[1], make([]byte, 4), 0) }

@@ -34,6 +34,7 @@ type Thread struct {
 	prio      uint64 // SchedulePCT: higher runs first
 	unit      int    // the processing unit it lives on
 	affinity  uint64 // units it may run on
+	policy    int    // SCHED_OTHER and its like: a number only
 	nextSlice int    // length of its next slice, if not 0
 	favoured  uint64 // instructions executed while others could run, since it waited or fell behind (pct)
 	atomics   int    // atomic instructions that it met while others could run
