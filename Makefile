@@ -52,6 +52,10 @@ ACCESSES ?= 1000000000
 bench-memory: build
 	$(GO) run ./internal/bench -memory $(ACCESSES)
 
+# Every mode of recording side by side; see docs/recording.md. About fifteen minutes.
+bench-recording: build
+	$(GO) run ./internal/benchrec -page docs/recording.md
+
 # racesim, ThreadSanitizer, Helgrind and DRD on labelled programs; see docs/accuracy.md.
 accuracy: build tools
 	$(GO) run ./internal/accuracy -dir $(ACCURACY)
