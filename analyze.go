@@ -61,6 +61,9 @@ func AnalyzeFile(ctx context.Context, path string, o AnalyzeOptions) (*report.Re
 // Analyze finds the races of a recording and judges them. The error is a
 // damaged trace or a replay that diverged.
 func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, error) {
+	if names := t.r.Header().Select; names != "" {
+		return nil, fmt.Errorf("only %s was recorded: what orders threads in the gaps isn't known, so races can't be told; record without --select", names)
+	}
 	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules()}
 	defer a.drop()
 	defer limitMemory(o.memory())()

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/record"
 	"github.com/racesim/racesim/emulate/x86"
@@ -39,6 +40,8 @@ type RecordConfig struct {
 	Protocol    string // coherence: msi, mesi, moesi or mesif; "": mesi
 	Accounting  string // who remembers what is logged: threads, lines, units, reserved:WAYS, ways:WAYS; "": threads
 	Prefetch    int    // lines that a miss of a cache brings in beside its own
+	Select      string // only functions of these names are recorded: patterns separated by commas; "": everything
+	Distance    uint64 // instructions after a selected function until recording stops; 0: the default
 	Marks       string // annotations: some of time, counters, faults, separated by commas
 	Ring        string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
 	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
@@ -172,16 +175,20 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	l1, _ := parseGeometry(cfg.L1)
 	llc, _ := parseGeometry(cfg.LLC)
 	ring, each, _ := parseRing(cfg.Ring)
+	sel, found := selected(cfg.Select)
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch, RingPerThread: each, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, Select: sel, SelectNames: cfg.Select, SelectDistance: cfg.Distance, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch, RingPerThread: each, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {
 		err = stopped(err)
 	}
 	var d *linux.Deadlock
+	if !found() && err == nil {
+		err = fmt.Errorf("no function of the program is called %s: nothing of it was recorded", cfg.Select)
+	}
 	r := RecordResult{Status: res.Status, Signal: res.Signal, Instructions: res.Instructions, Threads: res.Threads, Contended: res.Contended, Deadlock: errors.As(err, &d)}
 	r.Unembedded = res.Unembedded
 	for _, m := range res.Missed {
@@ -234,6 +241,25 @@ func parseGeometry(s string) (hwmodel.Geometry, error) {
 		return hwmodel.Geometry{}, fmt.Errorf("%q: want size/ways, for instance 32K/8", s)
 	}
 	return hwmodel.Geometry{Size: int(n), Ways: w}, nil
+}
+
+// selected returns a function that finds the functions of a module whose names
+// match one of the patterns, and one that says whether there were any.
+func selected(patterns string) (sel func(m linux.Module) []emulate.Addr, found func() bool) {
+	if patterns == "" {
+		return nil, func() bool { return true }
+	}
+	n := 0
+	return func(m linux.Module) (out []emulate.Addr) {
+		ms := funcs.NewModules([]funcs.Image{{Path: m.Path, Base: m.Base, BuildID: m.BuildID}}, funcs.Options{})
+		for _, p := range strings.Split(patterns, ",") {
+			for _, f := range ms.FuncsNamed(p) {
+				out = append(out, f.Entry)
+			}
+		}
+		n += len(out)
+		return out
+	}, func() bool { return n > 0 }
 }
 
 // parseRing reads SIZE or thread:SIZE; "" is no ring.

@@ -32,6 +32,7 @@ type Header struct {
 	Hardware    string // geometry of the hardware model, in words
 	KeyEvery    uint64 // instructions between key frames of a thread, 0: none
 	HashEvery   uint64 // instructions between hashes of a thread, 0: none
+	Select      string // functions that were recorded, "": all
 	Ring        string // how much of the end is kept, "": everything
 
 	Program string   // path of the executable as given
@@ -78,6 +79,7 @@ var headerFields = []headerField{
 	{"keyevery", "instructions between key frames of a thread", func(h *Header) any { return &h.KeyEvery }},
 	{"hashevery", "instructions between hashes of a thread", func(h *Header) any { return &h.HashEvery }},
 	{"ring", "how much of the end was kept: bytes, of `thread:` each thread; streams may begin with key frames", func(h *Header) any { return &h.Ring }},
+	{"select", "functions that were recorded, patterns separated by commas; the rest are gaps", func(h *Header) any { return &h.Select }},
 	{"program", "path of the executable as given", func(h *Header) any { return &h.Program }},
 	{"arg", "one argument of the program, from argument 0", func(h *Header) any { return &h.Argv }},
 	{"dir", "working directory", func(h *Header) any { return &h.Dir }},

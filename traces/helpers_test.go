@@ -168,7 +168,7 @@ func of(entries []entry, stream uint32) [][]any {
 func example() (Header, []entry) {
 	h := Header{Arch: "x86-64", CPULevel: "x86-64-v2", ReadLog: "cache", MemoryModel: "fence", LogMode: "independent",
 		Cores: 4, Seed: 1, Schedule: "random", Clock: "virtual", Hardware: "cores=4 line=64", KeyEvery: 1000, HashEvery: 100,
-		Program: "./a", Argv: []string{"a", "", "\xff\n"}, Dir: "/", Ring: "64M", ExePath: "/a", ExeSize: 5, ExeModTime: -1, ExeBuildID: "0a", PID: 2, Parent: 1, ForkThread: 4, ForkMin: 3,
+		Program: "./a", Argv: []string{"a", "", "\xff\n"}, Dir: "/", Ring: "64M", Select: "a*", ExePath: "/a", ExeSize: 5, ExeModTime: -1, ExeBuildID: "0a", PID: 2, Parent: 1, ForkThread: 4, ForkMin: 3,
 		Extra: []Pair{{"later", "field"}}}
 	mapped := []entry{
 		{0, Packet{Kind: Map, Min: 1, Addr: 0x400000, N: 0x2000, Prot: 5, Path: "/bin/a", Offset: 0x1000}},
@@ -205,6 +205,7 @@ func example() (Header, []entry) {
 		{1, Packet{Kind: Upgrade, Count: 226, Line: 0x1ffff45, Thread: 3, Value: 1}},
 		{1, Packet{Kind: FetchOwn, Count: 227, Line: 0x1ffff43, Thread: 1, Since: 7}},
 		{1, Packet{Kind: Around, Count: 228, Line: 0x1ffff3f, Bytes: bytes.Repeat([]byte{6}, 64)}},
+		{1, Packet{Kind: Gap, Count: 229}},
 		{1, Packet{Kind: Mark, Name: "user", Count: 230, Value: 5, Bytes: []byte("here")}},
 		{1, Packet{Kind: Exit, Count: 250, Min: 9, Status: -1, Addr: 0x7fff0990}},
 	}

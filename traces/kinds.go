@@ -31,6 +31,7 @@ const (
 	Page         Kind = 20
 	PageFrom     Kind = 21
 	Around       Kind = 22
+	Gap          Kind = 23
 	Fetch        Kind = 24
 	FetchOwn     Kind = 25
 	Memory       Kind = 26
@@ -253,6 +254,9 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "The next instruction is the first to write a line that others have, too: they lose it."},
 	Around: {Where: InThread, Name: "around", Fields: []*Field{fLine, fRest64},
 		Doc: "Lines around the thread (its stack and control block) as they were at the key frame before, which makes that a full one. They don't flow in: what it reads of them is imported nevertheless."},
+
+	Gap: {Where: InThread, Name: "gap", Fields: nil,
+		Doc: "From here on the thread wasn't recorded: a key frame comes next, from which it was again, or its exit."},
 
 	Map: {Where: InProcess, Name: "map", Fields: []*Field{fMin, fAddr, fN, fProt, fShared, fPath, fOffset, fAlias, fAliOff},
 		Doc: "Memory is mapped, replacing what was there."},

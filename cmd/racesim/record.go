@@ -29,6 +29,8 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
 		&cli.StringFlag{Name: "l1", Value: "256K/8", DefaultText: "256K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
 		&cli.StringFlag{Name: "llc", Value: "16M/16", DefaultText: "16M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "select", DefaultText: "everything", Usage: "record only functions of these `NAMES`, with what they call, and what comes shortly after: patterns (parse_*) separated by commas"},
+		&cli.Uint64Flag{Name: "select-distance", DefaultText: "200000", Usage: "recording stops so many `INSTRUCTIONS` after a selected function returned"},
 		&cli.StringFlag{Name: "protocol", Value: "mesi", DefaultText: "mesi", Usage: "coherence `PROTOCOL`: msi, mesi, moesi or mesif"},
 		&cli.StringFlag{Name: "accounting", Value: "threads", DefaultText: "threads", Usage: "`WHO` remembers what is logged: each thread for ever (threads), a flag on each line of a unit's cache (lines), bits for units in the last-level cache (units), the same in ways of it that are taken from the program (reserved:WAYS), or a flag on lines that may only be in some ways (ways:WAYS)"},
 		&cli.IntFlag{Name: "prefetch", Usage: "`N` lines that a miss of a cache brings in beside its own"},
@@ -47,7 +49,7 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 		Argv: c.Args().Slice(), Env: os.Environ(),
 		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
 		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Embed: c.String("embed"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
-		ReadLog: c.String("read-log"), MemoryModel: c.String("memory-model"), Ring: c.String("ring"), Marks: c.String("marks"), Protocol: c.String("protocol"), Accounting: c.String("accounting"), Prefetch: c.Int("prefetch"),
+		ReadLog: c.String("read-log"), MemoryModel: c.String("memory-model"), Ring: c.String("ring"), Marks: c.String("marks"), Select: c.String("select"), Distance: c.Uint64("select-distance"), Protocol: c.String("protocol"), Accounting: c.String("accounting"), Prefetch: c.Int("prefetch"),
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {

@@ -80,6 +80,13 @@ type RepHooks interface {
 	Rep(t *Thread, k uint64)
 }
 
+// BreakHooks is for implementations of Hooks that set breakpoints in the block
+// cache of threads' processors.
+type BreakHooks interface {
+	// Break is called when t has come to one; it goes on afterwards.
+	Break(t *Thread)
+}
+
 // ProcessHooks is for implementations of Hooks that take part in the processes
 // that the guest forks, too (ChildrenRecord).
 type ProcessHooks interface {

@@ -155,6 +155,9 @@ func (p *Process) stop(t *Thread, s x86.Stop) error {
 		}
 		return s.Err
 	case x86.StopBreak:
+		if h, ok := p.hooks.(BreakHooks); ok {
+			h.Break(t)
+		}
 		return nil
 	}
 	panic(fmt.Sprintf("BUG: thread %d stopped at %#x for a reason that can't be: %v", t.ID, t.CPU.RIP, s.Kind))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/hwmodel"
@@ -15,6 +16,9 @@ import (
 const (
 	DefaultKeyFrameEvery = 50_000_000
 	DefaultHashEvery     = 1_000_000
+
+	// DefaultSelectDistance is in instructions.
+	DefaultSelectDistance = 200_000
 
 	// MinRing is the smallest size of a ring, bytes.
 	MinRing = 8 << 10
@@ -75,6 +79,15 @@ type Config struct {
 	// threads then have full key frames at about the same time.
 	Ring          int64
 	RingPerThread bool
+
+	// Select returns the entries of the functions of a module that are to be
+	// recorded; nil: everything is. SelectNames is what the header says of it. A
+	// thread is recorded from the entry of such a function on until, after its
+	// return, it has executed SelectDistance instructions without another (0: the
+	// default), and so are threads that it creates meanwhile.
+	Select         func(m linux.Module) []emulate.Addr
+	SelectNames    string
+	SelectDistance uint64
 
 	// Marks are annotations in the trace, as ParseMarks reads them.
 	Marks string
@@ -203,6 +216,12 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.marks, err = ParseMarks(c.Marks); err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
+	}
+	if c.Select != nil && (c.LogMode != LogIndependent || c.reads.Kind == hwmodel.ReadsPage || c.Ring > 0) {
+		return linux.Config{}, fmt.Errorf("record: functions can't be selected with a ring, or log mode %s and read log %s: the threads' streams would depend on what isn't recorded", c.LogMode, c.ReadLog)
+	}
+	if c.SelectDistance == 0 {
+		c.SelectDistance = DefaultSelectDistance
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

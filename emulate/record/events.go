@@ -22,8 +22,9 @@ type thread struct {
 
 	keyAt, hashAt uint64 // counts at the last key frame and hash
 	imports       uint64 // lines that flowed in since the last key frame
-	fullKey       bool   // the next key frame is due, a full one
-	inCall        bool   // between a system call's entry and exit
+	sel           selection
+	fullKey       bool // the next key frame is due, a full one
+	inCall        bool // between a system call's entry and exit
 	exited        bool
 	split         bool // inside a read-modify-write instruction
 	call          entry
@@ -57,7 +58,7 @@ func (r *recorder) event(t *thread, p *traces.Packet) {
 
 // put hands a packet to the writer. The first error stops the guest.
 func (r *recorder) put(stream uint32, count uint64, p *traces.Packet) {
-	if r.ended {
+	if r.ended || r.silent(stream) {
 		return
 	}
 	if err := r.w.Put(stream, count, p); err != nil {
@@ -92,7 +93,11 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	lt.Rec = t
 	r.threads++
 	r.live = append(r.live, t)
+	if r.cfg.Select != nil {
+		r.streams[t.stream] = t
+	}
 	r.event(t, &traces.Packet{Kind: traces.Start, Thread: t.stream, Parent: uint32(parent), State: r.state(lt.CPU)})
+	r.selectFrom(t)
 }
 
 // ThreadExit implements linux.Hooks.
@@ -102,6 +107,7 @@ func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) 
 		r.markOut(t)
 	}
 	t.exited = true
+	t.sel.off = false
 	r.live = slices.DeleteFunc(r.live, func(o *thread) bool { return o == t })
 	r.event(t, &traces.Packet{Kind: traces.Exit, Status: int32(status), Addr: uint64(clear)})
 	r.instructions += lt.CPU.Count
@@ -120,33 +126,40 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 		lt.CPU.Watch = t.reads
 	}
 	r.generation()
-	if n := lt.CPU.Count; (t.fullKey || r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport)) && !t.inCall && !t.split {
-		if t.fullKey {
-			r.begin(t)
-		}
-		t.know.Forget()
-		if t.reads != nil {
-			t.reads.reset()
-		}
-		r.win.Clear()
-		for u := range r.last {
-			if r.last[u] == t && u != unit {
-				r.last[u] = nil // its tags there are void, too
-			}
-		}
-		r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(lt.CPU)})
-		if t.fullKey {
-			r.around(t)
-			t.fullKey = false
-		}
-		t.keyAt, t.hashAt, t.imports = n, n, 0
-		r.keyFrames++
+	r.rests(t)
+	if n := lt.CPU.Count; (t.fullKey || r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport)) && !t.inCall && !t.split && !t.sel.off {
+		r.keyFrame(t)
 	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
 	if r.cfg.marks != 0 {
 		r.markIn(t)
 	}
 	t.split = false
+}
+
+// keyFrame puts a key frame of the thread that is about to run in its stream.
+func (r *recorder) keyFrame(t *thread) {
+	if t.fullKey {
+		r.begin(t)
+	}
+	t.know.Forget()
+	if t.reads != nil {
+		t.reads.reset()
+	}
+	r.win.Clear()
+	for u := range r.last {
+		if r.last[u] == t && u != r.unit {
+			r.last[u] = nil // its tags there are void, too
+		}
+	}
+	n := t.t.CPU.Count
+	r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(t.t.CPU)})
+	if t.fullKey {
+		r.around(t)
+		t.fullKey = false
+	}
+	t.keyAt, t.hashAt, t.imports = n, n, 0
+	r.keyFrames++
 }
 
 // SwitchOut implements linux.Hooks.
@@ -250,6 +263,9 @@ func (r *recorder) order(count uint64) {
 	r.min++
 	t := r.cur
 	t.min, t.minAt = r.min, count
+	if t.sel.off {
+		return
+	}
 	if err := r.w.PutOrder(t.stream, count, r.min); err != nil {
 		r.failed(err)
 		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})

@@ -81,7 +81,7 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	if r.cfg.reads.Kind == hwmodel.ReadsPage {
 		r.acquire(e, line, write)
 	} else if !t.know.Known(line, l) || !r.m.Remembers(r.unit) {
-		if r.holders == nil || !r.fetch(c, line, l, write) {
+		if !t.sel.off && (r.holders == nil || !r.fetch(c, line, l, write)) {
 			if err := r.imported(t.stream, c.InstrCount(), line, e.data); err != nil {
 				r.failed(err)
 				x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
@@ -263,6 +263,7 @@ func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
 // Module implements linux.Hooks.
 func (r *recorder) Module(m linux.Module) {
 	r.modules = append(r.modules, m)
+	r.selects(m)
 	r.put(0, 0, &traces.Packet{Kind: traces.Module, Min: r.min, Path: m.Path, Addr: uint64(m.Base),
 		BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
 	r.embed(m)

@@ -77,6 +77,8 @@ type recorder struct {
 	ended      bool // nothing can be put in the trace any more
 
 	live               []*thread
+	entries            map[emulate.Addr]bool // of selected functions
+	streams            map[uint32]*thread    // of all threads, if functions are selected
 	threads, keyFrames int
 	instructions       uint64
 }
@@ -118,7 +120,7 @@ func (g *recording) newRecorder(w *traces.Writer, path string, head traces.Heade
 	if g.cfg.Ring > 0 {
 		w.Ring(g.cfg.Ring, g.cfg.RingPerThread)
 	}
-	r := &recorder{recording: g, w: w, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
+	r := &recorder{recording: g, w: w, entries: map[emulate.Addr]bool{}, streams: map[uint32]*thread{}, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
 	if g.cfg.LogMode != LogIndependent {
 		r.holders = holders{}
 	}
@@ -275,7 +277,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 	}
 	return traces.Header{
 		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, LogMode: cfg.LogMode,
-		Ring: ringName(cfg), Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
+		Select: cfg.SelectNames, Ring: ringName(cfg), Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,
 		ExePath: path, ExeSize: st.Size(), ExeModTime: st.ModTime().UnixNano(),

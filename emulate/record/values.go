@@ -30,6 +30,9 @@ func (l *values) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v 
 	if n != l.at {
 		l.at, l.skipped = n, 0
 	}
+	if l.t.sel.off {
+		return v // a key frame begins anew
+	}
 	if p, ok := l.pred.Predict(addr, size); ok && p == v {
 		l.skipped++
 	} else {

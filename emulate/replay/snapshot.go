@@ -26,6 +26,7 @@ type Snapshot struct {
 	reads          *values
 	nondet         *nondet
 	inCall, ended  bool
+	gap            bool
 }
 
 // Snapshot keeps the thread's present state. It must not be called from a
@@ -33,7 +34,7 @@ type Snapshot struct {
 func (t *Thread) Snapshot() *Snapshot {
 	s := &Snapshot{s: t.s, id: t.id, state: t.cpu.State(), count: t.cpu.Count, mem: t.mem.Fork(), cur: t.cur.Clone(),
 		old: t.old, min: t.min, minAt: t.minAt, order: t.order, orderAt: t.orderAt, orderOK: t.orderOK, nondet: t.nondet,
-		inCall: t.inCall, ended: t.ended}
+		inCall: t.inCall, ended: t.ended, gap: t.gap}
 	s.reads = t.reads.clone()
 	if t.q.len() > 0 {
 		s.q = new(queue)
@@ -70,6 +71,7 @@ func (t *Thread) Restore(s *Snapshot) {
 		s.q.copyTo(&t.q)
 	}
 	t.order, t.orderAt, t.orderOK, t.nondet, t.fault = s.order, s.orderAt, s.orderOK, s.nondet, nil
+	t.gap = s.gap
 	t.inCall, t.ended, t.err = s.inCall, s.ended, nil
 	t.sync(s.min, s.minAt)
 }

@@ -107,7 +107,7 @@ func (t *Thread) next() (p *traces.Packet, at uint64, err error) {
 	case t.err != nil:
 		return nil, 0, t.err
 	case p != nil && !t.queues(p.Kind):
-		if t.inCall {
+		if t.inCall || t.gap {
 			return p, now, nil
 		}
 		return p, p.Count, nil
@@ -309,8 +309,16 @@ func (t *Thread) apply(p *traces.Packet) error {
 		err = t.setState(p)
 	case traces.Fault:
 		err = t.faulted(p)
+	case traces.Gap:
+		t.gap = true
 	case traces.KeyFrame:
 		t.stats.KeyFrames++
+		if t.gap {
+			if err := t.resume(p); err != nil {
+				return err
+			}
+			break
+		}
 		t.stats.Hashes++
 		if t.hash(); !bytes.Equal(t.buf, p.State) {
 			err = t.diverged("the register state of the key frame", "%s", stateDifference(t, p.State))
@@ -334,6 +342,9 @@ func (t *Thread) apply(p *traces.Packet) error {
 	case traces.Exit:
 		t.inCall = false
 		t.ended = true
+		if t.gap {
+			t.cpu.Count = p.Count
+		}
 	}
 	if err != nil {
 		return err
@@ -345,6 +356,17 @@ func (t *Thread) apply(p *traces.Packet) error {
 	}
 	t.old = true
 	return nil
+}
+
+// resume goes on behind a gap, where nothing is known but the key frame.
+func (t *Thread) resume(p *traces.Packet) error {
+	t.gap = false
+	t.win.Clear()
+	t.mem.Forget()
+	t.reads.reset()
+	t.order, t.orderOK, t.nondet = 0, true, nil
+	t.sync(p.Min, p.Count)
+	return t.setState(p)
 }
 
 // importLine makes the thread's memory hold a line's bytes.

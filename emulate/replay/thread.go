@@ -42,6 +42,7 @@ type Thread struct {
 	reads   *values           // of a log of values, else nil
 	fresh   map[uint64]uint64 // if not nil: by page, lines that flowed in and weren't touched since
 	onLine  func(line uint64) // if not nil: called before each access
+	gap     bool              // a key frame or the exit comes next, see traces.Gap
 	early   bool              // it resolves what others get from it, see resolve
 	recoded int               // entries of Session.recodes that were applied
 	codes   codePages
@@ -176,6 +177,7 @@ func (t *Thread) StartAt(n int) error {
 	}
 	t.win.Clear()
 	t.mem.Forget()
+	t.gap = false
 	t.q.clear()
 	t.reads.reset()
 	t.order, t.orderOK, t.nondet, t.fault, t.inCall, t.ended, t.err = 0, true, nil, nil, false, false, nil
