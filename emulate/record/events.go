@@ -206,6 +206,9 @@ func (r *recorder) SyscallExit(lt *linux.Thread, nr uint64, ret uint64, eff linu
 	t.inCall = false
 	r.kernelRead(lt, eff.Reads)
 	c := lt.CPU
+	if r.execed {
+		r.renew(t)
+	}
 	p := &traces.Packet{Kind: traces.SyscallExit, Nr: nr, Ret: ret, Objs: objects(eff.Acquire),
 		Reads: ranges(eff.Reads), Writes: ranges(eff.Writes)}
 	// The registers are in the packet only if the call did more to them than

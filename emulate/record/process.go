@@ -79,6 +79,8 @@ func (r *recorder) Fork(q *linux.Process) linux.Hooks {
 // Exec implements linux.ProcessHooks.
 func (r *recorder) Exec(q *linux.Process, path string, argv []string) {
 	r.modules = nil
+	r.execed = true
+	clear(r.entries)
 	text := strings.Join(argv, "\x00") + "\x00"
 	r.put(0, 0, &traces.Packet{Kind: traces.Mark, Name: traces.MarkExec, Value: r.min, Bytes: []byte(text[:min(len(text), traces.MaxBytes)])})
 }

@@ -76,6 +76,7 @@ type recorder struct {
 	pageBuf    []byte
 	ended      bool // nothing can be put in the trace any more
 
+	execed             bool // another program took the process's place, and has a processor that knows nothing of the recorder
 	live               []*thread
 	entries            map[emulate.Addr]bool // of selected functions
 	streams            map[uint32]*thread    // of all threads, if functions are selected

@@ -35,6 +35,20 @@ func (r *recorder) selects(m linux.Module) {
 	}
 }
 
+// renew makes the processor that a thread got with another program tell of what
+// the old one told of.
+func (r *recorder) renew(t *thread) {
+	r.execed = false
+	c := t.t.CPU
+	if t.reads != nil {
+		c.Watch = t.reads
+	}
+	for a := range r.entries {
+		c.Blocks.Break(uint64(a))
+	}
+	t.sel.within, t.sel.left = false, c.Count
+}
+
 // selectFrom begins the selection of a new thread.
 func (r *recorder) selectFrom(t *thread) {
 	if r.cfg.Select == nil {

@@ -38,6 +38,28 @@ func TestProcessesReplay(t *testing.T) {
 	}
 }
 
+// A program that takes another's place gets another processor: it must tell of
+// its accesses, too.
+func TestEveryLogGoesOnInAnotherProgram(t *testing.T) {
+	path, other := guest(t, "vforks", "-no-pie"), guest(t, "plain", "-static")
+	want, _ := native(t, path, other)
+	for _, cfg := range []record.Config{{ReadLog: "none"}, {ReadLog: "last"}, {ReadLog: "shadow:12"}, {ReadLog: "page"},
+		{MemoryModel: "loads"}, {MemoryModel: "acqrel"}, {Ring: record.MinRing}} {
+		cfg.Children = "record"
+		trace, got, _ := recorded(t, cfg, path, other)
+		if got != want {
+			t.Errorf("%+v: prints %q, natively %q", cfg, got, want)
+		}
+		files, _ := filepath.Glob(trace + "/*.ttd")
+		if len(files) < 2 {
+			t.Errorf("%d traces", len(files))
+		}
+		for _, f := range files {
+			verify(t, open(t, f))
+		}
+	}
+}
+
 // A child made by vfork runs its parent's code until it executes another
 // program, whose code may be at the same addresses.
 func TestCodeOfTheParentIsForgotten(t *testing.T) {
