@@ -42,6 +42,7 @@ type RecordConfig struct {
 	Prefetch    int    // lines that a miss of a cache brings in beside its own
 	Select      string // only functions of these names are recorded: patterns separated by commas; "": everything
 	Distance    uint64 // instructions after a selected function until recording stops; 0: the default
+	Snapshots   string // whole memory in the trace: some of start, end, mark, separated by commas
 	Marks       string // annotations: some of time, counters, faults, separated by commas
 	Ring        string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
 	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
@@ -136,6 +137,9 @@ func (cfg *RecordConfig) Check() error {
 			return err
 		}
 	}
+	if _, err := record.ParseSnapshots(cfg.Snapshots); err != nil {
+		return err
+	}
 	if _, err := record.ParseMarks(cfg.Marks); err != nil {
 		return err
 	}
@@ -179,7 +183,7 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	res, err := record.Run(ctx, record.Config{
 		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
 		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, Select: sel, SelectNames: cfg.Select, SelectDistance: cfg.Distance, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch, RingPerThread: each, HostSignals: cfg.Signals,
+		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, Snapshots: cfg.Snapshots, Select: sel, SelectNames: cfg.Select, SelectDistance: cfg.Distance, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch, RingPerThread: each, HostSignals: cfg.Signals,
 		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
 	})
 	if err != nil {

@@ -302,6 +302,9 @@ func (w *elsewhere) untouched(line uint64) (*[64]byte, uint64) {
 	if w.a.pass.KernelWrote(addr) || w.a.t.s.Experiment() != "" || w.a.t.s.Begin() > 0 {
 		return nil, 0
 	}
+	if d := w.a.t.s.Shown(line, w.crowd.min); d != nil {
+		return d, ^uint64(0)
+	}
 	if d, ok := w.a.ms.InitialLine(line); ok {
 		return &d, ^uint64(0)
 	}

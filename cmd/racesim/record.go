@@ -34,6 +34,7 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "protocol", Value: "mesi", DefaultText: "mesi", Usage: "coherence `PROTOCOL`: msi, mesi, moesi or mesif"},
 		&cli.StringFlag{Name: "accounting", Value: "threads", DefaultText: "threads", Usage: "`WHO` remembers what is logged: each thread for ever (threads), a flag on each line of a unit's cache (lines), bits for units in the last-level cache (units), the same in ways of it that are taken from the program (reserved:WAYS), or a flag on lines that may only be in some ways (ways:WAYS)"},
 		&cli.IntFlag{Name: "prefetch", Usage: "`N` lines that a miss of a cache brings in beside its own"},
+		&cli.StringFlag{Name: "snapshot", DefaultText: "none", Usage: "put the whole memory in the trace, for values that the program never reads, at `TIMES`: start, end, mark (where it puts a mark named snapshot), separated by commas"},
 		&cli.StringFlag{Name: "marks", DefaultText: "none", Usage: "annotate the trace with `SOME` of time (the program's clock when a thread gets a unit), counters (of caches and coherence, when it loses it), faults (first accesses to pages), separated by commas"},
 		&cli.StringFlag{Name: "ring", DefaultText: "everything is kept", Usage: "keep only the end of the execution, about `SIZE` of the trace; thread:SIZE: of each thread's part"},
 		&cli.StringFlag{Name: "read-log", Value: "cache", DefaultText: "cache", Usage: "`HOW` what the program reads is logged: cache (lines that flow in), page (pages that change hands), or values: none (all of them), last (but the one read last), zero, shadow:N (but what a copy of 2^N bytes holds)"},
@@ -49,7 +50,7 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 		Argv: c.Args().Slice(), Env: os.Environ(),
 		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
 		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Embed: c.String("embed"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
-		ReadLog: c.String("read-log"), MemoryModel: c.String("memory-model"), Ring: c.String("ring"), Marks: c.String("marks"), Select: c.String("select"), Distance: c.Uint64("select-distance"), Protocol: c.String("protocol"), Accounting: c.String("accounting"), Prefetch: c.Int("prefetch"),
+		ReadLog: c.String("read-log"), MemoryModel: c.String("memory-model"), Ring: c.String("ring"), Marks: c.String("marks"), Snapshots: c.String("snapshot"), Select: c.String("select"), Distance: c.Uint64("select-distance"), Protocol: c.String("protocol"), Accounting: c.String("accounting"), Prefetch: c.Int("prefetch"),
 		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {

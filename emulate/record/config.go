@@ -89,6 +89,9 @@ type Config struct {
 	SelectNames    string
 	SelectDistance uint64
 
+	// Snapshots says when the whole memory is put in the trace, as
+	// ParseSnapshots reads it.
+	Snapshots string
 	// Marks are annotations in the trace, as ParseMarks reads them.
 	Marks string
 
@@ -135,6 +138,7 @@ type Config struct {
 	reads     hwmodel.ReadLog
 	orders    hwmodel.MemoryModel
 	marks     Marks
+	snapshots Snapshots
 	perImport uint64 // instructions to the next key frame for each line that flowed in since the last
 }
 
@@ -213,6 +217,9 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.Ring > 0 && c.Ring < MinRing {
 		return linux.Config{}, fmt.Errorf("record: a ring of %d bytes, at least %d are needed", c.Ring, MinRing)
+	}
+	if c.snapshots, err = ParseSnapshots(c.Snapshots); err != nil {
+		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
 	if c.marks, err = ParseMarks(c.Marks); err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)

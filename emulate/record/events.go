@@ -96,6 +96,9 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	if r.cfg.Select != nil {
 		r.streams[t.stream] = t
 	}
+	if r.threads == 1 && r.cfg.snapshots&SnapshotStart != 0 {
+		r.wholeMemory()
+	}
 	r.event(t, &traces.Packet{Kind: traces.Start, Thread: t.stream, Parent: uint32(parent), State: r.state(lt.CPU)})
 	r.selectFrom(t)
 }
@@ -109,6 +112,9 @@ func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) 
 	t.exited = true
 	t.sel.off = false
 	r.live = slices.DeleteFunc(r.live, func(o *thread) bool { return o == t })
+	if len(r.live) == 0 && r.cfg.snapshots&SnapshotEnd != 0 {
+		r.wholeMemory() // which goes when the process has ended
+	}
 	r.event(t, &traces.Packet{Kind: traces.Exit, Status: int32(status), Addr: uint64(clear)})
 	r.instructions += lt.CPU.Count
 }

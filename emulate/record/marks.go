@@ -53,6 +53,9 @@ func (r *recorder) userMarked(c *x86.CPU) {
 	name = name[:r.as.Peek(emulate.Addr(c.R[x86.RSI]), name)]
 	text, _, _ := strings.Cut(string(name), "\x00")
 	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Mark, Name: traces.MarkUser, Value: c.R[x86.RDX], Bytes: []byte(text)})
+	if text == "snapshot" && r.cfg.snapshots&SnapshotMark != 0 {
+		r.wholeMemory()
+	}
 }
 
 // markIn puts in the stream of a thread that gets a unit when that is.

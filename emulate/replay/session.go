@@ -43,6 +43,7 @@ type Session struct {
 	begins    uint64 // with which event
 	stacks    map[emulate.ThreadID][]Frame
 	snapshots []Image
+	shown     shown
 	images    map[uint64][]imageLine // of the second file, by line
 
 	releaseOnce sync.Once
