@@ -87,11 +87,12 @@ type ompFrame struct {
 type ompThread struct {
 	cur     *ompTask
 	frames  []ompFrame
-	low     uint64 // the lowest address of its stack that was accessed since it was new
-	strand  uint64 // that it executes
-	lo, hi  uint64 // its stack
-	begun   int    // regions
-	control uint64 // its FS base
+	low     uint64   // the lowest address of its stack that was accessed since it was new
+	strand  uint64   // that it executes
+	lo, hi  uint64   // its stack
+	begun   int      // regions
+	control uint64   // its FS base
+	last    *ompTask // that it has executed
 }
 
 // ompSlots bounds the strands that are told apart at a time.
@@ -160,10 +161,11 @@ func (o *openmp) thread(id emulate.ThreadID) *ompThread {
 	th := o.threads[id]
 	if th == nil {
 		tt := o.p.Threads[id]
-		th = &ompThread{low: ^uint64(0), lo: tt.Stack, hi: tt.StackEnd}
+		th = &ompThread{lo: tt.Stack, hi: tt.StackEnd}
 		if th.lo == 0 {
 			th.lo, th.hi = o.p.firstStack()
 		}
+		th.low = th.lo // what it did before isn't known
 		th.cur = o.implicit(nil)
 		o.threads[id] = th
 	}

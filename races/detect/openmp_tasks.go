@@ -25,6 +25,14 @@ func (o *openmp) out(id emulate.ThreadID, th *ompThread, fr *ompFrame) {
 		k = t
 	}
 	switch {
+	case k == nil && th.last != nil && th.last.ptr != 0 && th.last.ptr == c.arg[1] && th.last.strand != th.cur.strand:
+		// What destroys the task's copies of variables, which is part of it.
+		l := th.last
+		x := o.deferred(l.parent)
+		o.created--
+		x.group, x.inner, x.node, x.region, x.run, x.fn = l.group, l.group, l.node, l.region, l.run, c.fn
+		o.start(id, th, fr, x)
+		o.order(races.OpAcquire, id, ompObjStart|l.id)
 	case k != nil && top != nil && top.next == k && (top.op == kmpTask || top.op == kmpTaskDepend):
 		k.began = true
 		delete(o.tasks, k.ptr)
@@ -118,7 +126,7 @@ func (o *openmp) include(id emulate.ThreadID, th *ompThread, fr *ompFrame, cur, 
 		x.node = as.node
 		o.await(id, as.node)
 	}
-	th.cur, fr.started = x, x
+	th.cur, fr.started, th.last = x, x, nil
 	x.run = o.site
 	if as != nil {
 		x.run = as.run
@@ -196,8 +204,11 @@ func (o *openmp) finish(id emulate.ThreadID, th *ompThread, fr *ompFrame) {
 		o.p.feed(&races.Event{Op: races.OpStrandEnd, Thread: id, Strand: k.strand})
 		delete(o.tasks, k.ptr)
 		delete(o.blocks, k.block.Addr)
-		o.forget(id, ompObjStart|k.id)
 	}
+	if l := th.last; l != nil && l.ended && l != k {
+		o.forget(id, ompObjStart|l.id)
+	}
+	th.last = k
 	if th.cur.whose {
 		o.order(races.OpAcquire, id, ompObjOwner|uint64(id))
 	}

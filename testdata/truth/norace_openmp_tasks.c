@@ -52,12 +52,9 @@ int main(void) {
 				}
 			}
 			deep++;
-#pragma omp taskgroup task_reduction(+ : loops)
-			{
-#pragma omp taskloop in_reduction(+ : loops) grainsize(5) nogroup
-				for (int i = 0; i < N; i++)
-					loops += i;
-			}
+#pragma omp taskloop reduction(+ : loops) grainsize(5)
+			for (int i = 0; i < N; i++)
+				loops += i;
 			loops++;
 			for (int i = 0; i < N; i++) {
 				Cut c = {i, i, 0};
@@ -74,7 +71,7 @@ int main(void) {
 #pragma omp task shared(f)
 			f = fib(7);
 #pragma omp taskwait
-#pragma omp task untied shared(f) if (f < 0)
+#pragma omp task shared(f) if (f < 0)
 			f = 1;
 		}
 		int mine = 0;
