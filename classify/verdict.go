@@ -119,6 +119,11 @@ func decide(e *Evidence) Judgement {
 	if e.Appeared != "" && e.Appeared != e.NotSerialWhat && e.NotSerialisable > 0 {
 		e.NotSerialWhat += "; a checker finds what it finds in neither order: " + e.Appeared
 	}
+	if e.RecordedOdd && e.Predicted {
+		// The recording has the two in an order, and is nevertheless like neither:
+		// they hand something to and fro, and the orders are no yardstick.
+		return by(Unknown, ByNoOrder, "what was recorded, where the two are ordered, ends like neither order of the two sections either: they can't be told by that")
+	}
 	if e.RecordedOdd && e.NotSerialisable > 0 {
 		return by(Harmful, ByAsRecorded, "it happened in this recording: the result equals neither order of the two, %s", e.NotSerialWhat)
 	}

@@ -41,6 +41,7 @@ func TestVerdicts(t *testing.T) {
 		{"another value, as usual", Evidence{Trials: []Trial{simulated(usual, usual)}}, Benign, "usually"},
 		{"nothing changes", Evidence{Trials: []Trial{{Simulate: true, Outcome: "same"}}}, Benign, "no replacement"},
 		{"a crash", Evidence{Trials: []Trial{{Simulate: true, Outcome: "crash", What: "page fault"}}}, Harmful, "page fault"},
+		{"predicted, and the recording is odd, too", Evidence{Predicted: true, RecordedOdd: true, Interleavings: 4, NotSerialisable: 2, NotSerialWhat: "x is 8"}, Unknown, "neither order"},
 		{"one look, and two outcomes", Evidence{Interleavings: 9, OrdersDiffer: true, Once: true}, Unknown, "differ for good"},
 		{"one look, and the difference is gone", Evidence{Interleavings: 9, OrdersDiffer: true, Once: true, Gone: "it is gone"}, Benign, "it is gone"},
 		{"the telling half didn't end", Evidence{Interleavings: 32, Failed: 16, OrdersDiffer: true}, Unknown, "16 of 48"},

@@ -72,11 +72,16 @@ func changes(secs []*overlay.Section, r *overlay.Result, refs []*overlay.Result)
 	return out
 }
 
-// between compares the two serial orders.
+// between compares the two serial orders. What is found where a section comes
+// first that waited in the recording isn't found in an order that could have been,
+// as far as is known: it may have waited for what the other thread did later.
 func (p Pair) between(ab, ba *overlay.Result, okAB, okBA bool) []Change {
 	secs := []*overlay.Section{p.A, p.B}
 	var out []Change
-	one := func(r, q *overlay.Result) {
+	one := func(first *overlay.Section, r, q *overlay.Result) {
+		if first.Waits() {
+			return
+		}
 		had := found(secs, q)
 		for id, what := range found(secs, r) {
 			if had[id] == "" {
@@ -91,8 +96,8 @@ func (p Pair) between(ab, ba *overlay.Result, okAB, okBA bool) []Change {
 		return ok
 	}
 	if ends(ab, okAB) && ends(ba, okBA) {
-		one(ab, ba)
-		one(ba, ab)
+		one(p.A, ab, ba)
+		one(p.B, ba, ab)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Checker < out[j].Checker })
 	return out

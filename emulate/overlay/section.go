@@ -145,3 +145,16 @@ func (s *Section) left() bool { return s.Complete && s.Exit.R[x86.RSP] > s.SP }
 
 // Writes reports whether the access changes memory.
 func (a *Access) Writes() bool { return a.Kind == x86.Write }
+
+// Waits reports whether the thread waited in the section for another one, by
+// futex(2).
+func (s *Section) Waits() bool {
+	for i := range s.Inputs {
+		if in := &s.Inputs[i]; in.Kind == InSyscall && in.NR == sysFutex {
+			if op := in.Args[1] & futexCmdMask; op == futexWait || op == futexWaitBS {
+				return true
+			}
+		}
+	}
+	return false
+}
