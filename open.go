@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/funcs"
 	"github.com/racesim/racesim/traces"
@@ -102,6 +103,23 @@ func (t *Trace) Verify(workers int) (string, error) {
 		fmt.Fprintf(&b, "%s went on after what is in the trace\n", plural(uint64(v.CutOff), "thread"))
 	}
 	return b.String(), nil
+}
+
+// Back says when a thread last executed the instruction at pc before another of
+// its instructions, counted from 0; 0: its end.
+func (t *Trace) Back(thread uint, before, pc uint64) (string, error) {
+	id := emulate.ThreadID(thread)
+	if before == 0 {
+		before = uint64(t.s.Last(id))
+	}
+	at, ok, err := t.s.Back(id, emulate.Count(before), emulate.Addr(pc))
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return fmt.Sprintf("thread %d doesn't execute %#x before instruction %d\n", thread, pc, before), nil
+	}
+	return fmt.Sprintf("thread %d executes %#x at instruction %d\n", thread, pc, at), nil
 }
 
 // flowedIn says what a replay was given to read.

@@ -23,6 +23,9 @@ func replayCommand() *cli.Command {
 			"Example:\n   racesim replay pigz.ttd",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "undefined", Usage: "report where flags are read that an instruction left undefined, and then `HOW` to go on: continue as recorded, fork over all values, or skip to the next key frame"},
+			&cli.Uint64Flag{Name: "back", Usage: "instead, go backwards in one thread to the last execution of the instruction at `ADDRESS`, and say when that was"},
+			&cli.UintFlag{Name: "thread", Value: 1, Usage: "with --back: thread `N`"},
+			&cli.Uint64Flag{Name: "before", DefaultText: "the end", Usage: "with --back: begin at instruction `N` of the thread"},
 			&cli.IntFlag{Name: "workers", Value: runtime.NumCPU(), DefaultText: "one per processor", Usage: "`N` segments replayed at the same time"},
 		},
 		Action: func(c *cli.Context) error {
@@ -49,6 +52,14 @@ func replayCommand() *cli.Command {
 				return fail(exitUse, "%s", say(c, err))
 			}
 			defer tr.Close()
+			if c.IsSet("back") {
+				text, err := tr.Back(c.Uint("thread"), c.Uint64("before"), c.Uint64("back"))
+				if err != nil {
+					return fail(damage(err, exitGate), "%s", say(c, fmt.Errorf("%s: %w", path, err)))
+				}
+				fmt.Fprint(c.App.Writer, text)
+				return nil
+			}
 			if tr.Empty() {
 				return fail(exitUse, "replay: %s: no thread is in the trace: %s", path, tr.Incomplete())
 			}
