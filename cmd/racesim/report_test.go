@@ -95,6 +95,7 @@ type (
 		Thread     uint32      `json:"thread"`
 		ThreadName string      `json:"thread_name,omitempty"`
 		Goroutine  uint64      `json:"goroutine,omitempty"`
+		Task       uint64      `json:"task,omitempty"`
 		CreatedBy  uint32      `json:"created_by,omitempty"`
 		CreatedAt  []jsonFrame `json:"created_at,omitempty"`
 		Position   string      `json:"position"`
