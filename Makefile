@@ -42,10 +42,6 @@ tools:
 bench: build
 	$(GO) run ./internal/bench
 
-# What the settings of record cost, of ten real programs: bits per instruction and time. About half an hour.
-bench-recording: build
-	$(GO) run ./internal/bench -recording -bytes 1000000
-
 # Peak memory of recording and analysing programs with so many accesses to
 # shared memory; about an hour.
 ACCESSES ?= 1000000000

@@ -34,15 +34,7 @@ func main() {
 	out := flag.String("out", "", "a file for all figures, in the format of Go benchmarks")
 	accesses := flag.Int64("memory", 0, "measure memory instead, of programs that make so many accesses")
 	limit := flag.String("limit", "", "with -memory: what analyze gets as --memory")
-	settings := flag.Bool("recording", false, "measure the settings of record instead")
 	flag.Parse()
-	if *settings {
-		if err := recording(*bin, *size, *only); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
-	}
 	if *accesses > 0 {
 		if err := memory(*bin, *accesses, *only, *limit); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)

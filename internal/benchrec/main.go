@@ -36,7 +36,8 @@ var groups = []group{
 	{"Logs of reads", []mode{{"cache", nil}, {"page", []string{"--read-log", "page"}}, {"none", []string{"--read-log", "none"}},
 		{"last", []string{"--read-log", "last"}}, {"zero", []string{"--read-log", "zero"}}, {"shadow:12", []string{"--read-log", "shadow:12"}},
 		{"shadow:20", []string{"--read-log", "shadow:20"}}}},
-	{"Log modes", []mode{{"independent", nil}, {"ccp", []string{"--log-mode", "ccp"}}}},
+	{"Log modes", []mode{{"independent", nil}, {"ccp", []string{"--log-mode", "ccp"}}, {"ccp:readers", []string{"--log-mode", "ccp:readers"}},
+		{"ccp:memory", []string{"--log-mode", "ccp:memory"}}}},
 	{"Accounting", []mode{{"threads", nil}, {"units", []string{"--accounting", "units"}}, {"reserved:4", []string{"--accounting", "reserved:4"}},
 		{"lines", []string{"--accounting", "lines"}}, {"ways:4", []string{"--accounting", "ways:4"}}}},
 	{"Memory models", []mode{{"kernel", []string{"--memory-model", "kernel"}}, {"fence", nil}, {"loads", []string{"--memory-model", "loads"}},
@@ -53,7 +54,7 @@ type program struct {
 
 func main() {
 	bin := flag.String("racesim", "bin/racesim", "the program to measure")
-	size := flag.Int("bytes", 100_000, "size of the inputs")
+	size := flag.Int("bytes", 300_000, "size of the inputs")
 	only := flag.String("only", "", "a part of the names of the programs to run")
 	page := flag.String("page", "", "write a page to this file")
 	flag.Parse()
@@ -82,8 +83,8 @@ func programs(dir string, size int, only string) ([]program, error) {
 		{"sort", []string{"sort", "--parallel=2", "-S4M", "-o", out, input}, ""},
 		{"sqlite3", []string{"sqlite3", ":memory:"}, sql},
 		{"gawk", []string{"gawk", "{for(i=1;i<=NF;i++)n[$i]++} END{for(w in n)print n[w], w}", input}, ""},
-		{"perl", []string{"perl", "-ne", "$n{$_}++ for split; END{print \"$n{$_} $_\\n\" for sort keys %n}", input}, ""},
-		{"grep", []string{"grep", "-c", "-E", "(th|wh)[aeiou]t? (of|is|a)[a-z]*", input}, ""},
+		{"lbzip2", []string{"lbzip2", "-n2", "-c", input}, ""},
+		{"plzip", []string{"plzip", "-n2", "-0", "-B100000", "-c", input}, ""},
 		{"sha256sum", []string{"sha256sum", input}, ""},
 	} {
 		if only != "" && !strings.Contains(p.name, only) {
@@ -134,7 +135,12 @@ func record(bin, trace string, p program, m mode) (figure, float64, error) {
 	if err != nil {
 		return figure{}, 0, err
 	}
-	return figure{float64(st.Size()) * 8 / replayed, cpu}, replayed, nil
+	size := st.Size()
+	if st, err := os.Stat(trace + ".mem"); err == nil { // of ccp:memory
+		size += st.Size()
+		os.Remove(trace + ".mem")
+	}
+	return figure{float64(size) * 8 / replayed, cpu}, replayed, nil
 }
 
 func run(bin string, size int, only, page string) error {
