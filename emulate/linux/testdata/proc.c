@@ -51,7 +51,9 @@ static int count(const char *dir, int show) {
 	return n;
 }
 static pthread_barrier_t b;
+static int helper;
 static void *thread(void *a) {
+	helper = gettid();
 	pthread_setname_np(pthread_self(), "helper");
 	pthread_barrier_wait(&b);
 	char me[100], line[100];
@@ -135,7 +137,8 @@ int main(int argc, char **argv) {
 	s = file("/proc/self/status");
 	printf("%.24s ", strstr(s, "SigPnd:"));
 	printf("%.24s ", strstr(s, "SigBlk:"));
-	printf("%.24s\n", strstr(s, "SigIgn:"));
+	// Who started the test may have had others ignored.
+	printf("SigIgn: %d\n", (int)(strtoull(strstr(s, "SigIgn:") + 7, 0, 16) >> (SIGUSR1 - 1) & 1));
 	int pid, ppid, pgrp, sid;
 	char comm[30], state;
 	sscanf(file("/proc/self/stat"), "%d %s %c %d %d %d", &pid, comm, &state, &ppid, &pgrp, &sid);
@@ -155,6 +158,9 @@ int main(int argc, char **argv) {
 	pthread_barrier_wait(&b);
 	pthread_barrier_wait(&b);
 	pthread_join(t, 0);
+	// It is joined a moment before it is gone.
+	while (!access(path("/proc/self/task/%d", helper), F_OK))
+		usleep(1000);
 	printf("tasks %d\n", count(path("/proc/%d/task", getpid()), 0));
 
 	// The child, running, stopped, ended.
