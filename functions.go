@@ -40,10 +40,13 @@ func (u *FunctionUse) Place() string {
 // outputs.
 type FunctionReport struct {
 	FunctionUse
-	Looked    int                `json:"looked"` // instances looked at, spread over the recording
-	Inputs    []ValueUse         `json:"inputs"`
-	Outputs   []ValueUse         `json:"outputs"`
-	Instances []FunctionInstance `json:"instances"`
+	Looked  int        `json:"looked"` // instances looked at, spread over the recording
+	Inputs  []ValueUse `json:"inputs"`
+	Outputs []ValueUse `json:"outputs"`
+	// Uninitialised are reads of memory that an instance owned, its stack or blocks
+	// that it allocated, and had not written.
+	Uninitialised []ValueUse         `json:"uninitialised,omitempty"`
+	Instances     []FunctionInstance `json:"instances"`
 }
 
 // A ValueUse says which values a location had, most frequent first.
@@ -69,6 +72,8 @@ type FunctionInstance struct {
 	Truncated    bool         `json:"truncated,omitempty"` // it touched more memory than is kept
 	Inputs       []NamedValue `json:"inputs"`
 	Outputs      []NamedValue `json:"outputs"`
+
+	Uninitialised []NamedValue `json:"uninitialised,omitempty"`
 }
 
 // A NamedValue is what a location held.
@@ -141,6 +146,7 @@ func (t *Trace) Function(ctx context.Context, name string, o FunctionOptions) (*
 	err := w.each(ctx, func(v *visit) {
 		v.rec = funcs.NewRecorder(v.calls)
 		v.rec.Heap = a.heapBlock
+		v.calls.SetSinks(v.rec)
 		v.every = every
 		v.calls.Watch([]emulate.Addr{use.f.Entry}, v)
 	})
@@ -151,6 +157,7 @@ func (t *Trace) Function(ctx context.Context, name string, o FunctionOptions) (*
 	r.Looked = len(r.Instances)
 	r.Inputs = frequencies(r.Instances, o.Values, func(i *FunctionInstance) []NamedValue { return i.Inputs })
 	r.Outputs = frequencies(r.Instances, o.Values, func(i *FunctionInstance) []NamedValue { return i.Outputs })
+	r.Uninitialised = frequencies(r.Instances, o.Values, func(i *FunctionInstance) []NamedValue { return i.Uninitialised })
 	return r, nil
 }
 
@@ -271,7 +278,7 @@ func (v *visit) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, returne
 	v.depth = 0
 	v.t.Observe(nil, false, nil)
 	v.w.found = append(v.w.found, FunctionInstance{Thread: uint32(inst.Thread), Position: v.pos, Instructions: uint64(inst.Exit - inst.Entry),
-		Returned: inst.Returned, Truncated: inst.Truncated, Inputs: named(inst.Inputs), Outputs: named(inst.Outputs)})
+		Returned: inst.Returned, Truncated: inst.Truncated, Inputs: named(inst.Inputs), Outputs: named(inst.Outputs), Uninitialised: named(inst.Uninit)})
 }
 
 func named(vs []funcs.Value) []NamedValue {

@@ -117,6 +117,9 @@ func showFunction(w io.Writer, r *racesim.FunctionReport, most int) {
 	}
 	show("inputs", r.Inputs)
 	show("outputs", r.Outputs)
+	if len(r.Uninitialised) > 0 {
+		show("read before anything was written there", r.Uninitialised)
+	}
 	if most = min(most, len(r.Instances)); most > 0 {
 		fmt.Fprintln(w, "instances")
 	}
