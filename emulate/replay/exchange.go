@@ -33,7 +33,8 @@ type exchange struct {
 	// place, instead of at an event; resolved has these places for the snoops
 	// of each thread, in their order.
 	byPacket bool
-	resolved map[emulate.ThreadID][]uint64
+	// Each thread takes from its own.
+	resolved map[emulate.ThreadID]*[]uint64
 
 	// When every thread waits for another, none can say which content is the one
 	// that was meant: choices say, deadlock by deadlock, whose wish is granted
@@ -109,9 +110,9 @@ func (s *Session) solving() bool { return s.r.Header().LogMode == "ccp:readers" 
 // that don't say theirs, nil if all do.
 func (s *Session) exchangeOf(workers int, ms *messages, resolved map[emulate.ThreadID][]uint64) *exchange {
 	x := &exchange{of: map[emulate.ThreadID]*offers{}, waiting: map[*want]bool{}, run: make(chan struct{}, workers), alive: len(s.threads),
-		threads: map[emulate.ThreadID]*Thread{}, byPacket: resolved != nil, resolved: map[emulate.ThreadID][]uint64{}}
+		threads: map[emulate.ThreadID]*Thread{}, byPacket: resolved != nil, resolved: map[emulate.ThreadID]*[]uint64{}}
 	for id, l := range resolved {
-		x.resolved[id] = l
+		x.resolved[id] = &l
 	}
 	x.moved.L = &x.mu
 	for _, id := range s.threads {
@@ -122,7 +123,7 @@ func (s *Session) exchangeOf(workers int, ms *messages, resolved map[emulate.Thr
 		for _, m := range l {
 			o, since := x.of[m.source], m.since
 			if x.byPacket && m.wants() {
-				since = x.resolved[id][n]
+				since = (*x.resolved[id])[n]
 				n++
 			}
 			if m.wants() {
@@ -140,11 +141,12 @@ func (s *Session) exchangeOf(workers int, ms *messages, resolved map[emulate.Thr
 // before which that has the line.
 func (x *exchange) next(id emulate.ThreadID) uint64 {
 	l := x.resolved[id]
-	if len(l) == 0 {
+	if l == nil || len(*l) == 0 {
 		return 0 // can't be: as many were read before
 	}
-	x.resolved[id] = l[1:]
-	return l[0]
+	place := (*l)[0]
+	*l = (*l)[1:]
+	return place
 }
 
 // merge sorts the list and counts what is wanted more than once.
