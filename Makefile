@@ -48,7 +48,7 @@ ACCESSES ?= 1000000000
 bench-memory: build
 	$(GO) run ./internal/bench -memory $(ACCESSES)
 
-# Every mode of recording side by side; see docs/recording.md. About fifteen minutes.
+# Every mode of recording side by side; see docs/recording.md. A few minutes.
 bench-recording: build
 	$(GO) run ./internal/benchrec -page docs/recording.md
 

@@ -54,7 +54,7 @@ type program struct {
 
 func main() {
 	bin := flag.String("racesim", "bin/racesim", "the program to measure")
-	size := flag.Int("bytes", 300_000, "size of the inputs")
+	size := flag.Int("bytes", 100_000, "size of the inputs")
 	only := flag.String("only", "", "a part of the names of the programs to run")
 	page := flag.String("page", "", "write a page to this file")
 	flag.Parse()
