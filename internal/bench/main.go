@@ -9,7 +9,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +17,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/racesim/racesim/internal/prose"
 )
 
 type program struct {
@@ -59,7 +60,7 @@ func run(rounds int, bin string, size int, only, figures string) error {
 		return err
 	}
 	input := filepath.Join(dir, "input")
-	if err := os.WriteFile(input, text(size), 0o666); err != nil {
+	if err := os.WriteFile(input, prose.Text(size), 0o666); err != nil {
 		return err
 	}
 	var ps []program
@@ -133,23 +134,6 @@ func run(rounds int, bin string, size int, only, figures string) error {
 		return nil
 	}
 	return os.WriteFile(figures, []byte(all.String()), 0o666)
-}
-
-// text makes bytes that compress like prose.
-func text(n int) []byte {
-	words := strings.Fields("the of and a to in is you that it he was for on are as with his they at be this have from or one had by word but not what all were we when your can said there use an each which she do how their if will up other about out many then them these so some her would make like him into time has look two more write go see number no way could people my than first water been call who oil its now find long down day did get come made may part")
-	var b bytes.Buffer
-	x := uint32(1)
-	for b.Len() < n {
-		x = x*1664525 + 1013904223
-		b.WriteString(words[int(x>>16)%len(words)])
-		if x>>28 == 0 {
-			fmt.Fprintf(&b, " %d.\n", x>>8)
-		} else {
-			b.WriteByte(' ')
-		}
-	}
-	return b.Bytes()[:n]
 }
 
 // timed runs a program and returns how long it took and the processor time of

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/racesim/racesim/internal/prose"
 )
 
 // A mode is a way to record: flags of racesim record.
@@ -67,7 +69,7 @@ func main() {
 // programs writes inputs to a folder and returns the programs that are there.
 func programs(dir string, size int, only string) ([]program, error) {
 	input, sql := filepath.Join(dir, "input"), filepath.Join(dir, "input.sql")
-	if err := os.WriteFile(input, text(size), 0o666); err != nil {
+	if err := os.WriteFile(input, prose.Text(size), 0o666); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(sql, []byte("create table t(a integer, b text);\nwith recursive n(i) as (select 1 union all select i+1 from n where i<4000) insert into t select i*7919%4001, 'text '||i from n;\ncreate index x on t(a);\nselect count(*), sum(a), max(b) from t where a between 100 and 3000;\nselect b from t order by a desc limit 5;\n"), 0o666); err != nil {
@@ -231,20 +233,3 @@ with 0.51 bits per instruction on average, 0.08 to 1.10 (Bhansali et al., Framew
 analysis of program executions, VEE 2006). Bits are those of the whole file, with the code that was executed: short
 programs have more for each instruction.
 `
-
-// text makes bytes that compress like prose.
-func text(n int) []byte {
-	words := strings.Fields("the of and a to in is you that it he was for on are as with his they at be this have from or one had by word but not what all were we when your can said there use an each which she do how their if will up other about out many then them these so some her would make like him into time has look two more write go see number no way could people my than first water been call who oil its now find long down day did get come made may part")
-	var b strings.Builder
-	x := uint32(1)
-	for b.Len() < n {
-		x = x*1664525 + 1013904223
-		b.WriteString(words[int(x>>16)%len(words)])
-		if x>>28 == 0 {
-			fmt.Fprintf(&b, " %d.\n", x>>8)
-		} else {
-			b.WriteByte(' ')
-		}
-	}
-	return []byte(b.String()[:n])
-}
