@@ -31,16 +31,17 @@ type build struct {
 	c     string // compilers
 	cpp   string
 	flags []string
+	rust  string // rustc's level, in the same place among the builds
 }
 
 var builds = []build{
-	{"gcc -O1", "gcc", "g++", []string{"-O1"}},
-	{"gcc -O0", "gcc", "g++", []string{"-O0"}},
-	{"gcc -O2", "gcc", "g++", []string{"-O2"}},
-	{"clang -O1", "clang", "clang++", []string{"-O1"}},
+	{"gcc -O1", "gcc", "g++", []string{"-O1"}, "1"},
+	{"gcc -O0", "gcc", "g++", []string{"-O0"}, "0"},
+	{"gcc -O2", "gcc", "g++", []string{"-O2"}, "2"},
+	{"clang -O1", "clang", "clang++", []string{"-O1"}, "3"},
 }
 
-// programs reads the labels of all C and C++ files in a folder:
+// programs reads the labels of all C, C++ and Rust files in a folder:
 //
 //	// verdict: harmful
 //	// race NAME: benign
@@ -50,6 +51,11 @@ func programs(dir string) ([]*program, error) {
 	if err != nil || len(paths) == 0 {
 		return nil, fmt.Errorf("%s: no programs", dir)
 	}
+	rust, err := filepath.Glob(filepath.Join(dir, "*.rs"))
+	if err != nil {
+		return nil, err
+	}
+	paths = append(paths, rust...)
 	var out []*program
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -88,6 +94,9 @@ func (p *program) compile(b *build, dir string) (string, error) {
 		cc = b.cpp
 	}
 	bin := filepath.Join(dir, strings.NewReplacer("/", "_", " ", "").Replace(p.name+b.name))
+	if strings.HasSuffix(p.source, ".rs") {
+		return compile(bin, slices.Concat([]string{"rustc", "-g", "--edition", "2021", "-A", "warnings", "-C", "opt-level=" + b.rust, p.source}, p.flags))
+	}
 	return compile(bin, slices.Concat([]string{cc, "-g", "-pthread", "-w", p.source}, b.flags, p.flags))
 }
 
