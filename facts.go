@@ -16,10 +16,7 @@ import (
 func (a *analysis) facts() *checkers.Facts {
 	x := a.t.s.Exit()
 	f := &checkers.Facts{Complete: a.t.Incomplete() == "" && x != nil && x.Signal == 0}
-	d := a.pass.Detector
-	for _, e := range d.LockGraph().Knots() { // no others make cycles
-		f.Locks = append(f.Locks, a.lockEdge(e))
-	}
+	f.Cycles = func(length int) [][]checkers.LockEdge { return a.cycles(a.pass.Detector.LockGraph(), length) }
 	if a.t.s.Deadlock() {
 		f.Stuck = a.stuck()
 	}
@@ -232,22 +229,41 @@ func readWord(read func(uint64, []byte) int, addr uint64) (v uint64, ok bool) {
 	return v, true
 }
 
+// maxCycles bounds the lock-order cycles that are reported.
+const maxCycles = 100
+
+// cycles lists the lock-order cycles of a graph.
+func (a *analysis) cycles(g *races.LockGraph, length int) [][]checkers.LockEdge {
+	d := a.pass.Detector
+	keys := map[*races.LockEdge]string{}
+	var out [][]checkers.LockEdge
+	for _, c := range g.Cycles(races.CycleSearch{Limit: maxCycles, Length: length, Sets: d.Lockset,
+		Concurrent: func(x, y *races.LockEdge) bool { return a.pass.Lives.Concurrent(x.Segment, y.Segment) },
+		Same: func(e *races.LockEdge) string {
+			k, ok := keys[e]
+			if !ok {
+				for _, f := range a.ownFrames(e.Taken.Ctx, e.Taken.PC) {
+					k += f.Place() + " " + f.Function + ";"
+				}
+				keys[e] = k
+			}
+			return k
+		}}) {
+		var edges []checkers.LockEdge
+		for _, e := range c {
+			edges = append(edges, a.lockEdge(e))
+		}
+		out = append(out, edges)
+	}
+	return out
+}
+
 func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
 	d := a.pass.Detector
-	x := checkers.LockEdge{From: uint64(e.From), To: uint64(e.To), Thread: uint32(e.Taken.Thread),
-		FromShared: e.HeldMode.Shared(), ToShared: e.Mode.Shared(), Segment: e.Segment,
+	return checkers.LockEdge{Thread: uint32(e.Taken.Thread), ToShared: e.Mode.Shared(),
 		FromStack: a.ownFrames(e.Held.Ctx, e.Held.PC), ToStack: a.ownFrames(e.Taken.Ctx, e.Taken.PC),
-		FromName: a.lockName(uint64(d.LockAddr(e.From))), ToName: a.lockName(uint64(d.LockAddr(e.To)))}
-	lives := a.pass.Lives
-	x.Concurrent = func(o *checkers.LockEdge) bool { return lives.Concurrent(e.Segment, o.Segment) }
-	for _, g := range d.Lockset(e.Gates) {
-		x.Gates = append(x.Gates, uint64(g))
-	}
-	for _, g := range d.Lockset(e.Readable) {
-		x.Readable = append(x.Readable, uint64(g))
-	}
-	x.Position = a.positionOf(e.Taken.Thread, e.Taken.Count)
-	return x
+		FromName: a.lockName(uint64(d.LockAddr(e.From))), ToName: a.lockName(uint64(d.LockAddr(e.To))),
+		Position: a.positionOf(e.Taken.Thread, e.Taken.Count)}
 }
 
 // stuck describes the threads of a deadlock.

@@ -56,8 +56,10 @@ type Facts struct {
 	// Stuck are the threads of an execution that ended in a deadlock.
 	Stuck []Stuck
 
-	// Locks are the edges of the lock order: To was acquired while From was held.
-	Locks []LockEdge
+	// Cycles lists lock-order cycles of at most so many locks: in each edge To was
+	// acquired while From, which is the To of the edge before, was held. One is
+	// listed of those that the same code makes. nil: nobody knows.
+	Cycles func(length int) [][]LockEdge
 }
 
 // A Stuck thread waits for ever.
@@ -99,19 +101,13 @@ type BadAccess struct {
 
 // A LockEdge says that a thread acquired lock To while it held From.
 type LockEdge struct {
-	From, To   uint64 // identify locks
-	FromName   string
-	ToName     string
-	Thread     uint32
-	FromStack  []report.Frame // where From was acquired
-	ToStack    []report.Frame
-	FromShared bool // held, wanted, as one of many readers
-	ToShared   bool
-	Segment    uint64   // the part of the thread's life
-	Gates      []uint64 // other locks held at the time
-	Readable   []uint64 // those of them held as one of many readers
-	Position   string
-	Concurrent func(o *LockEdge) bool // whether the two acquisitions may overlap; nil: yes
+	FromName  string
+	ToName    string
+	Thread    uint32
+	FromStack []report.Frame // where From was acquired
+	ToStack   []report.Frame
+	ToShared  bool // wanted as one of many readers
+	Position  string
 }
 
 // A BadFree gives back what can't be given back.

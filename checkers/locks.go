@@ -2,8 +2,6 @@ package checkers
 
 import (
 	"fmt"
-	"slices"
-	"sort"
 	"strings"
 
 	"github.com/racesim/racesim/report"
@@ -23,91 +21,19 @@ var lockOrder = &Checker{
 	Severity: "error",
 	Options:  []Option{{"length", "longest cycle looked for, in locks", 6}},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
-		s := cycleSearch{next: map[uint64][]*LockEdge{}, length: int(opt["length"]), seen: map[string]bool{}, steps: maxCycleSteps}
-		for i := range f.Locks {
-			e := &f.Locks[i]
-			s.next[e.From] = append(s.next[e.From], e)
+		if f.Cycles == nil {
+			return nil
 		}
-		for i := range f.Locks {
-			s.walk([]*LockEdge{&f.Locks[i]})
+		var out []report.Finding
+		for _, c := range f.Cycles(int(opt["length"])) {
+			out = append(out, cycleFinding(c))
 		}
-		return s.found
+		return out
 	},
 }
 
-// Bounds of the search for cycles.
-const (
-	maxCycleSteps = 1 << 20
-	maxCycles     = 100
-)
-
-type cycleSearch struct {
-	next   map[uint64][]*LockEdge // by From
-	length int
-	seen   map[string]bool
-	found  []report.Finding
-	steps  int
-}
-
-// walk extends a path until it closes. A cycle begins with its smallest lock,
-// so that each is found once.
-func (s *cycleSearch) walk(path []*LockEdge) {
-	if s.steps--; s.steps < 0 || len(s.found) >= maxCycles {
-		return
-	}
-	last := path[len(path)-1]
-	if last.To == path[0].From {
-		if k := cycleKey(path); len(path) > 1 && !s.seen[k] && waits(last, path[0]) {
-			s.seen[k] = true
-			s.found = append(s.found, cycleFinding(path))
-		}
-		return
-	}
-	if len(path) >= s.length || last.To < path[0].From {
-		return
-	}
-	for _, e := range s.next[last.To] {
-		if waits(last, e) && compatible(path, e) {
-			s.walk(append(path[:len(path):len(path)], e))
-		}
-	}
-}
-
-// waits says whether the thread of e can wait for the lock that the thread of
-// o holds.
-func waits(e, o *LockEdge) bool { return !e.ToShared || !o.FromShared }
-
-// compatible reports whether e can wait at the same time as all of path:
-// another thread, another lock, no common gate.
-func compatible(path []*LockEdge, e *LockEdge) bool {
-	for _, p := range path {
-		if p.Thread == e.Thread || (p.From == e.From) {
-			return false
-		}
-		for _, g := range p.Gates {
-			if slices.Contains(e.Gates, g) && !(slices.Contains(p.Readable, g) && slices.Contains(e.Readable, g)) {
-				return false
-			}
-		}
-		if p.Concurrent != nil && !p.Concurrent(e) {
-			return false
-		}
-	}
-	return true
-}
-
-// cycleKey is the same for cycles that the same code makes with other locks.
-func cycleKey(path []*LockEdge) string {
-	var k []string
-	for _, e := range path {
-		k = append(k, stackKey(e.ToStack))
-	}
-	sort.Strings(k)
-	return strings.Join(k, "\n")
-}
-
 // cycleFinding begins with the acquisition that comes first in the source.
-func cycleFinding(path []*LockEdge) report.Finding {
+func cycleFinding(path []LockEdge) report.Finding {
 	first := 0
 	for i := range path {
 		if comesBefore(path[i].ToStack, path[first].ToStack) {

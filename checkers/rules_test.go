@@ -79,41 +79,19 @@ func TestEveryCheckerIsDocumented(t *testing.T) {
 	}
 }
 
-func TestLockOrderCycle(t *testing.T) {
-	edge := func(th uint32, from, to uint64, gates ...uint64) LockEdge {
-		return LockEdge{Thread: th, From: from, To: to, Gates: gates, ToStack: []report.Frame{{File: "x.c", Line: int(10*from + to)}}}
+func TestLockOrderBeginsWithWhatComesFirst(t *testing.T) {
+	edge := func(th uint32, line int) LockEdge {
+		return LockEdge{Thread: th, FromName: "a", ToName: "b", ToStack: []report.Frame{{File: "x.c", Line: line}}, FromStack: []report.Frame{{File: "x.c", Line: line - 1}}}
 	}
-	shared := func(e LockEdge) LockEdge {
-		e.FromShared, e.ToShared = true, true
-		return e
-	}
-	reading := func(e LockEdge) LockEdge {
-		e.Readable = e.Gates
-		return e
-	}
-	later := func(e LockEdge) LockEdge {
-		e.Concurrent = func(*LockEdge) bool { return false }
-		return e
-	}
-	for _, c := range []struct {
-		name  string
-		edges []LockEdge
-		want  int
-	}{
-		{"opposite orders", []LockEdge{edge(1, 1, 2), edge(2, 2, 1)}, 1},
-		{"same thread", []LockEdge{edge(1, 1, 2), edge(1, 2, 1)}, 0},
-		{"gate", []LockEdge{edge(1, 1, 2, 9), edge(2, 2, 1, 9)}, 0},
-		{"gate for reading", []LockEdge{reading(edge(1, 1, 2, 9)), reading(edge(2, 2, 1, 9))}, 1},
-		{"gate for reading and writing", []LockEdge{reading(edge(1, 1, 2, 9)), edge(2, 2, 1, 9)}, 0},
-		{"three", []LockEdge{edge(1, 1, 2), edge(2, 2, 3), edge(3, 3, 1)}, 1},
-		{"readers", []LockEdge{shared(edge(1, 1, 2)), shared(edge(2, 2, 1))}, 0},
-		{"a reader and a writer", []LockEdge{shared(edge(1, 1, 2)), edge(2, 2, 1)}, 1},
-		{"never at the same time", []LockEdge{later(edge(1, 1, 2)), edge(2, 2, 1)}, 0},
-		{"same order", []LockEdge{edge(1, 1, 2), edge(2, 1, 2)}, 0},
-	} {
-		if got := len(lockOrder.run(&Facts{Locks: c.edges}, map[string]int64{"length": 4})); got != c.want {
-			t.Errorf("%s: %d cycles, want %d", c.name, got, c.want)
+	f := &Facts{Cycles: func(length int) [][]LockEdge {
+		if length != 4 {
+			t.Errorf("cycles of %d locks asked for", length)
 		}
+		return [][]LockEdge{{edge(3, 20), edge(2, 10)}}
+	}}
+	got := lockOrder.run(f, map[string]int64{"length": 4})
+	if len(got) != 1 || got[0].Thread != 2 || got[0].Stack[0].Line != 10 || len(got[0].Related) != 3 {
+		t.Errorf("%+v", got)
 	}
 }
 

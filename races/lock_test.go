@@ -23,7 +23,18 @@ func take(d *Detector, th emulate.ThreadID, locks ...emulate.Addr) {
 	}
 }
 
-func cycles(d *Detector) [][]*LockEdge { return d.LockGraph().Cycles(10, 4, d.Lockset) }
+func takeAs(d *Detector, th emulate.ThreadID, mode LockMode, locks ...emulate.Addr) {
+	for i, l := range locks {
+		d.Lock(th, l, mode, uint64(l), uint32(i), emulate.Count(i))
+	}
+	for _, l := range locks {
+		d.Unlock(th, l)
+	}
+}
+
+func cycles(d *Detector) [][]*LockEdge {
+	return d.LockGraph().Cycles(CycleSearch{Limit: 10, Length: 4, Sets: d.Lockset})
+}
 
 func TestLocksets(t *testing.T) {
 	s := newScript(t, Config{}).start(2)
@@ -85,6 +96,20 @@ func TestLockGraph(t *testing.T) {
 			d.Reset(lockA, 4)
 			take(d, 3, lockB, lockA)
 		}},
+		{"readers", 0, func(d *Detector) { takeAs(d, 2, LockShared, lockA, lockB); takeAs(d, 3, LockShared, lockB, lockA) }},
+		{"a_reader_and_a_writer", 1, func(d *Detector) { takeAs(d, 2, LockShared, lockA, lockB); take(d, 3, lockB, lockA) }},
+		{"gate_for_reading", 1, func(d *Detector) {
+			d.Lock(2, lockC, LockShared, 0, 0, 0)
+			take(d, 2, lockA, lockB)
+			d.Lock(3, lockC, LockShared, 0, 0, 0)
+			take(d, 3, lockB, lockA)
+		}},
+		{"gate_for_reading_and_writing", 0, func(d *Detector) {
+			d.Lock(2, lockC, LockShared, 0, 0, 0)
+			take(d, 2, lockA, lockB)
+			d.Unlock(2, lockC)
+			take(d, 3, lockC, lockB, lockA)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newScript(t, Config{}).start(2, 3, 4).Detector
@@ -93,6 +118,32 @@ func TestLockGraph(t *testing.T) {
 				t.Errorf("%d cycles, want %d", len(got), c.want)
 			}
 		})
+	}
+}
+
+// TestCyclesOfOtherTimesAndOfOtherGraphs asks for what the search is told.
+func TestCyclesOfOtherTimesAndOfOtherGraphs(t *testing.T) {
+	d := newScript(t, Config{}).start(2, 3).Detector
+	take(d, 2, lockA, lockB)
+	take(d, 3, lockB, lockA)
+	q := CycleSearch{Limit: 10, Length: 4, Sets: d.Lockset, Concurrent: func(a, b *LockEdge) bool { return false }}
+	if n := len(d.LockGraph().Cycles(q)); n != 0 {
+		t.Errorf("%d cycles of threads that never run at the same time", n)
+	}
+	q.Concurrent = nil
+	first := d.LockGraph().Edges()[0]
+	one := d.LockGraph().With(nil, func(e *LockEdge) bool { return e != first })
+	if n := len(one.Cycles(q)); n != 0 {
+		t.Errorf("%d cycles of one edge", n)
+	}
+	if n := len(one.With([]*LockEdge{first}, func(*LockEdge) bool { return true }).Cycles(q)); n != 1 {
+		t.Errorf("%d cycles with the edge put back", n)
+	}
+	take(d, 2, lockB, lockC)
+	take(d, 3, lockC, lockB)
+	q.Same = func(*LockEdge) string { return "" }
+	if n := len(d.LockGraph().Cycles(q)); n != 1 {
+		t.Errorf("%d cycles of the same kind", n)
 	}
 }
 

@@ -1,11 +1,6 @@
 package races
 
-import (
-	"slices"
-	"sort"
-
-	"github.com/racesim/racesim/emulate"
-)
+import "github.com/racesim/racesim/emulate"
 
 // A LockSite says where a thread took a lock.
 type LockSite struct {
@@ -61,89 +56,15 @@ func (d *Detector) LockGraph() *LockGraph { return &d.locks.graph }
 // Edges lists the edges in the order in which they were first seen.
 func (g *LockGraph) Edges() []*LockEdge { return g.edges }
 
-// Cycles lists lock-order cycles, at most limit of them, of at most maxLen
-// edges each (2 finds the inversion of two locks): every lock is taken while
-// the one before it is held, all by different threads, and no two of these
-// threads hold a common gate lock, which would keep them apart. One cycle is
-// listed for each set of locks, with the edges seen first. sets tells the locks of
-// a set, as Detector.Lockset does.
-//
-// A cycle is what could deadlock in another schedule, unless something else
-// keeps the threads from running at the same time (creation, join, a barrier):
-// that isn't looked at here, nor that shared holds don't exclude one another.
-func (g *LockGraph) Cycles(limit, maxLen int, sets func(LocksetID) []LockID) [][]*LockEdge {
-	out := map[LockID][]*LockEdge{}
+// With returns a graph that has, of g's edges, those that keep doesn't turn
+// down, and others. g stays as it is.
+func (g *LockGraph) With(others []*LockEdge, keep func(*LockEdge) bool) *LockGraph {
+	out := &LockGraph{}
 	for _, e := range g.edges {
-		out[e.From] = append(out[e.From], e)
-	}
-	starts := make([]LockID, 0, len(out))
-	for l := range out {
-		starts = append(starts, l)
-	}
-	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
-	s := cycleSearch{out: out, sets: sets, limit: limit, maxLen: maxLen, seen: map[string]bool{}, budget: 1 << 20}
-	for _, l := range starts {
-		s.start = l
-		s.extend(l)
-	}
-	return s.found
-}
-
-type cycleSearch struct {
-	out           map[LockID][]*LockEdge
-	sets          func(LocksetID) []LockID
-	limit, maxLen int
-	start         LockID
-	path          []*LockEdge
-	seen          map[string]bool
-	found         [][]*LockEdge
-	budget        int // steps left
-}
-
-// extend tries all edges that leave the lock at; start is the cycle's smallest
-// lock, so that each cycle is found once.
-func (s *cycleSearch) extend(at LockID) {
-	for _, e := range s.out[at] {
-		if s.budget--; s.budget < 0 || len(s.found) >= s.limit {
-			return
-		}
-		if e.To < s.start || !s.fits(e) {
-			continue
-		}
-		s.path = append(s.path, e)
-		if e.To == s.start {
-			s.close()
-		} else if len(s.path) < s.maxLen {
-			s.extend(e.To)
-		}
-		s.path = s.path[:len(s.path)-1]
-	}
-}
-
-// fits says whether e's thread could be in the cycle with those of the path.
-func (s *cycleSearch) fits(e *LockEdge) bool {
-	for _, o := range s.path {
-		if o.Taken.Thread == e.Taken.Thread || o.From == e.From {
-			return false
-		}
-		both := common(s.sets(o.Readable), s.sets(e.Readable)) // two readers don't exclude one another
-		for _, g := range common(s.sets(o.Gates), s.sets(e.Gates)) {
-			if !slices.Contains(both, g) {
-				return false
-			}
+		if keep(e) {
+			out.edges = append(out.edges, e)
 		}
 	}
-	return true
-}
-
-func (s *cycleSearch) close() {
-	var key []byte
-	for _, e := range s.path {
-		key = append(key, byte(e.From), byte(e.From>>8), byte(e.From>>16), byte(e.From>>24))
-	}
-	if s.seen[string(key)] {
-		return
-	}
-	s.seen[string(key)] = true
-	s.found = append(s.found, append([]*LockEdge(nil), s.path...))
+	out.edges = append(out.edges, others...)
+	return out
 }
