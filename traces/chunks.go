@@ -1,5 +1,7 @@
 package traces
 
+import "fmt"
+
 // A ChunkInfo is a chunk's place in the file and what is in it.
 type ChunkInfo struct {
 	Offset      int64 // of its header in the file, bytes
@@ -23,4 +25,15 @@ func (r *Reader) Chunks() []ChunkInfo {
 			First: c.baseCount, Last: c.lastCount, FirstMin: c.baseMin, LastMin: c.lastMin, Checksum: c.sum}
 	}
 	return out
+}
+
+// Payload returns the payload of a chunk, by its place in Chunks, uncompressed:
+// packets as they stand in the file. The caller must not change it.
+func (r *Reader) Payload(i int) ([]byte, error) {
+	b, err := r.chunk(int32(i))
+	if err != nil {
+		c := &r.idx.chunks[i]
+		return nil, fmt.Errorf("traces: stream %d: chunk %d at offset %#x: %w", c.stream, i, c.offset, err)
+	}
+	return b, nil
 }

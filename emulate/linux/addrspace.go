@@ -47,9 +47,12 @@ type physical struct {
 	outsiders   outsiders
 }
 
-func newPhysical(limit uint64) *physical {
-	return &physical{files: make(map[backKey]*backing), pool: framePool{limit: int(limit >> pageShift)},
-		outsiders: outsiders{inotify: -1}}
+func newPhysical(cfg *Config) *physical {
+	pool := framePool{limit: int(cfg.MemoryLimit >> pageShift), at: cfg.FrameAddr}
+	if cfg.FirstFrame > 0 {
+		pool.lastID = cfg.FirstFrame - 1
+	}
+	return &physical{files: make(map[backKey]*backing), pool: pool, outsiders: outsiders{inotify: -1}}
 }
 
 // room reports whether n more bytes may be asked for: whether they fit beside what
@@ -282,7 +285,7 @@ func (v *vma) mapping(start, end uint64) Mapping {
 func (mem *physical) close() {
 	for _, b := range mem.files {
 		for _, m := range b.host {
-			unix.Munmap(m)
+			unmapHost(m)
 		}
 		if b.fd >= 0 {
 			unix.Close(b.fd)

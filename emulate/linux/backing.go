@@ -83,7 +83,7 @@ func (as *AddressSpace) release(b *backing) {
 	}
 	b.frames = nil
 	for _, mem := range b.host {
-		unix.Munmap(mem)
+		unmapHost(mem)
 	}
 	b.host = nil
 	if b.fd >= 0 {
@@ -147,7 +147,7 @@ func (as *AddressSpace) hostFrame(b *backing, page uint64) *Frame {
 			prot |= unix.PROT_WRITE
 		}
 		var err error
-		mem, err = unix.Mmap(b.fd, int64(chunk)*hostChunk*PageSize, hostChunk*PageSize, prot, unix.MAP_SHARED)
+		mem, err = as.pool.mapHost(b.fd, int64(chunk)*hostChunk*PageSize, hostChunk*PageSize, prot, unix.MAP_SHARED)
 		if err != nil {
 			return nil
 		}

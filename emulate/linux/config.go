@@ -42,6 +42,11 @@ type Config struct {
 	// Strict ends the guest with an *Unsupported error where it would get an
 	// error like ENOSYS for something that isn't supported.
 	Strict bool
+	// FirstFrame is the number of the guest's first frame, FrameAddr an address
+	// of this process where its memory should lie, if there is room; 0 is wherever
+	// it comes. Nothing that the guest does or that is recorded depends on them.
+	FirstFrame uint64
+	FrameAddr  uintptr
 	// HostSignals forwards the signals that this process gets to the guest.
 	HostSignals bool
 }

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -48,9 +49,25 @@ type framePool struct {
 	slab   []byte            // untouched rest of the newest slab
 	slabs  [][]byte
 	lastID uint64
-	used   int // frames of slabs in use
-	limit  int // frames; 0: no limit
+	used   int     // frames of slabs in use
+	limit  int     // frames; 0: no limit
+	at     uintptr // where the next host mapping should lie, 0: anywhere
 }
+
+// mapHost maps n bytes on the host, near where they should lie.
+func (p *framePool) mapHost(fd int, off int64, n int, prot, flags int) ([]byte, error) {
+	addr, err := unix.MmapPtr(fd, off, unsafe.Add(nil, p.at), uintptr(n), prot, flags)
+	if err != nil {
+		return nil, err
+	}
+	if p.at != 0 {
+		p.at += uintptr(n)
+	}
+	return unsafe.Slice((*byte)(addr), n), nil
+}
+
+// unmapHost undoes it.
+func unmapHost(b []byte) { unix.MunmapPtr(unsafe.Pointer(&b[0]), uintptr(len(b))) }
 
 // get returns a frame of zeroes, or nil when the limit is reached.
 func (p *framePool) get() *Frame {
@@ -64,7 +81,7 @@ func (p *framePool) get() *Frame {
 		*data = [PageSize]byte{}
 	} else {
 		if len(p.slab) == 0 {
-			s, err := unix.Mmap(-1, 0, slabPages*PageSize, unix.PROT_READ|unix.PROT_WRITE,
+			s, err := p.mapHost(-1, 0, slabPages*PageSize, unix.PROT_READ|unix.PROT_WRITE,
 				unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 			if err != nil {
 				return nil
@@ -106,7 +123,7 @@ func (p *framePool) drop(f *Frame) {
 // close gives all slabs back to the host. No frame may be used afterwards.
 func (p *framePool) close() {
 	for _, s := range p.slabs {
-		unix.Munmap(s)
+		unmapHost(s)
 	}
 	p.slabs, p.slab, p.free = nil, nil, nil
 }

@@ -35,9 +35,7 @@ func (p *Process) futexKey(addr uint64, private bool) futexID {
 // addrObject is the Object of the word at addr.
 func (p *Process) addrObject(addr uint64) Object {
 	if v := p.AS.vmas.find(addr); v != nil && v.shared {
-		if f, stop := p.AS.Translate(addr>>pageShift, false); stop == nil {
-			return Object{ObjAddr, 1<<63 | f.ID<<pageShift | addr&pageMask}
-		}
+		return Object{ObjAddr, SharedAddr(v.back.id, v.offAt(addr))}
 	}
 	return Object{ObjAddr, addr}
 }

@@ -106,11 +106,11 @@ type ProcessHooks interface {
 // other channel, a thread, a signal. Releases happen at entry, acquires at exit.
 type Object struct {
 	Kind ObjectKind
-	// ID is: of ObjAddr the virtual address, or for a word in a shared
-	// mapping 1<<63 | frame<<12 | offset, so that aliases agree; of ObjChannel
-	// a number given when the file was opened; of ObjThread the ThreadID; of
-	// ObjSignal the ThreadID of the receiver, or 0 for the process, <<8 | signal;
-	// of ObjProcess the number of a process that has ended.
+	// ID is: of ObjAddr the virtual address, or for a word in a shared mapping
+	// its SharedAddr, so that aliases agree; of ObjChannel a number given when
+	// the file was opened; of ObjThread the ThreadID; of ObjSignal the ThreadID
+	// of the receiver, or 0 for the process, <<8 | signal; of ObjProcess the
+	// number of a process that has ended.
 	ID uint64
 }
 
@@ -151,6 +151,12 @@ type Mapping struct {
 	// (0: none); AliasOffset is the offset in it.
 	Alias, AliasOffset uint64
 }
+
+// SharedAddr is the address, outside of any address space, of a byte of shared
+// memory: object and offset are a Mapping's Alias and AliasOffset. It is the
+// same whatever the virtual address and process. Numbers of frames would do as
+// well, but say where memory is on the machine that records.
+func SharedAddr(object, offset uint64) uint64 { return 1<<63 | object<<40 + offset }
 
 // A Module is an ELF image in the guest.
 type Module struct {

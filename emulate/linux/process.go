@@ -102,7 +102,7 @@ func New(cfg Config, hooks Hooks, argv, env []string) (*Process, error) {
 	}
 	p.fam = newFamily(p)
 	p.lastThread = &p.fam.lastThread
-	p.AS = newAddressSpace(hooks, p.blocks, newPhysical(cfg.MemoryLimit))
+	p.AS = newAddressSpace(hooks, p.blocks, newPhysical(&cfg))
 	hooks.Attach(p)
 	dir := cfg.Dir
 	if dir == "" {

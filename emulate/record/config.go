@@ -135,6 +135,10 @@ type Config struct {
 	// has fewer.
 	KeyFrameEvery, HashEvery int64
 
+	// firstFrame and frameAddr are linux.Config's, for tests.
+	firstFrame uint64
+	frameAddr  uintptr
+
 	reads     hwmodel.ReadLog
 	orders    hwmodel.MemoryModel
 	marks     Marks
@@ -265,6 +269,7 @@ func (c *Config) complete() (linux.Config, error) {
 		PCT: pct,
 		CPU: level, Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
 		MemoryLimit: c.MemoryLimit, Dir: c.Dir, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
+		FirstFrame: c.firstFrame, FrameAddr: c.frameAddr,
 		HostSignals: c.HostSignals, Children: children, Strict: c.Strict,
 	}, nil
 }
