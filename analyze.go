@@ -185,6 +185,7 @@ type analysis struct {
 	sources map[string][]string // lines, by file
 	passes  int                 // made so far
 	crowds  []*crowd            // the last ones asked for
+	seen    *seen               // sections and where they are, of the last pass
 	names   map[uint64]string   // of memory, after the last pass
 
 	rt   *runtimeData
@@ -221,7 +222,7 @@ const maxLooks = 4
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	for look := 1; ; look++ {
 		a.drop()
-		a.crowds, a.names = nil, nil
+		a.crowds, a.names, a.seen = nil, nil, newSeen(a.o.memory())
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
 			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks, Alone: a.alone, Together: a.together}

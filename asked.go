@@ -147,7 +147,7 @@ func (a *analysis) askedOf(l *lineAsked) {
 
 // benchAt sets up the section around an execution, nil if there is none.
 func (a *analysis) benchAt(x execution) *bench {
-	places, err := loadsub.Places(a.pass, a.ms, x.thread, x.count, 1)
+	places, err := a.placesAround(x.thread, x.count, 1)
 	if err != nil {
 		return nil
 	}

@@ -174,7 +174,7 @@ func (g *group) comesAgain(x *races.Access) bool {
 // comesOnce reports whether a thread makes an access only once, as far as is
 // known.
 func (a *analysis) comesOnce(x *races.Access) bool {
-	places, err := loadsub.Places(a.pass, a.ms, x.Thread, x.Count, 1)
+	places, err := a.placesAround(x.Thread, x.Count, 1)
 	if err != nil {
 		return false
 	}

@@ -19,7 +19,7 @@ func (a *analysis) idle(m *detect.Misuse, left *int) bool {
 		return false
 	}
 	*left--
-	places, err := loadsub.Places(a.pass, a.ms, m.Thread, m.Count, 1)
+	places, err := a.placesAround(m.Thread, m.Count, 1)
 	if err != nil || len(places) == 0 {
 		return false
 	}

@@ -126,20 +126,6 @@ func (g *group) pairs() []races.Pair {
 	return out
 }
 
-// capture gets the section of a place.
-func (a *analysis) capture(id emulate.ThreadID, p loadsub.Place) (*overlay.Section, error) {
-	t, calls, err := a.pass.Seek(id, p.Start)
-	if err != nil {
-		return nil, err
-	}
-	p.Goal.Stack[0], p.Goal.Stack[1] = calls.GoStack()
-	s, err := overlay.Capture(t.Snapshot(), p.Goal)
-	if err == nil {
-		err = a.stays(s)
-	}
-	return s, err
-}
-
 // errPassed is of a section that is over before the access that it is for.
 var errPassed = errors.New("what would be executed again ends before the access")
 
@@ -286,8 +272,8 @@ func (a *analysis) judge(g *group) report.Race {
 
 // pair experiments with one dynamic pair of accesses.
 func (a *analysis) pair(j *judging, p *races.Pair) {
-	pa, errA := loadsub.Places(a.pass, a.ms, p.First.Thread, p.First.Count, maxPlaces)
-	pb, errB := loadsub.Places(a.pass, a.ms, p.Second.Thread, p.Second.Count, maxPlaces)
+	pa, errA := a.placesAround(p.First.Thread, p.First.Count, maxPlaces)
+	pb, errB := a.placesAround(p.Second.Thread, p.Second.Count, maxPlaces)
 	if errA != nil || errB != nil {
 		err := errA
 		if err == nil {

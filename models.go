@@ -226,7 +226,7 @@ func (a *analysis) racingSites(groups []*group) {
 			if !reads(side) {
 				continue
 			}
-			places, err := loadsub.Places(a.pass, a.ms, side.Thread, side.Count, 1)
+			places, err := a.placesAround(side.Thread, side.Count, 1)
 			if err != nil {
 				continue
 			}

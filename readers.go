@@ -156,7 +156,7 @@ func (a *analysis) readAgain(t *loadsub.Trial, x *reading) (u *loadsub.Trial, wh
 	if !ok || value == x.value {
 		return nil, ""
 	}
-	places, err := loadsub.Places(a.pass, a.ms, x.thread, x.count, 1)
+	places, err := a.placesAround(x.thread, x.count, 1)
 	if err != nil {
 		return nil, ""
 	}

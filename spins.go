@@ -102,7 +102,7 @@ func (a *analysis) spinsAt(g *group, load, store *races.Access) *wait {
 }
 
 func (a *analysis) triesSpin(g *group, load, store *races.Access) *wait {
-	places, err := loadsub.Places(a.pass, a.ms, load.Thread, load.Count, maxPlaces)
+	places, err := a.placesAround(load.Thread, load.Count, maxPlaces)
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"unsafe"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
 )
@@ -139,6 +141,11 @@ func (s *Section) OnStack(addr uint64) bool {
 
 // Steps returns the number of recorded instructions.
 func (s *Section) Steps() uint64 { return uint64(s.Stop - s.Start) }
+
+// Bytes returns about how much memory the lists of a section take, in bytes.
+func (s *Section) Bytes() int64 {
+	return int64(len(s.Accesses))*int64(unsafe.Sizeof(Access{})) + int64(len(s.Inputs))*int64(unsafe.Sizeof(Input{}))
+}
 
 // left reports whether the recorded section left the frame that it began in.
 func (s *Section) left() bool { return s.Complete && s.Exit.R[x86.RSP] > s.SP }
