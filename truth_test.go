@@ -14,7 +14,10 @@ import (
 	"github.com/racesim/racesim/report"
 )
 
-var seeds = flag.Int("seeds", 5, "schedules tried for each guest with known truth")
+var (
+	seeds = flag.Int("seeds", 5, "schedules tried for each guest with known truth")
+	keep  = flag.String("keep", "", "directory for the traces and programs that were judged wrongly")
+)
 
 // A guest is a program of testdata/truth with what must be said of it.
 type guest struct {
@@ -107,6 +110,18 @@ func TestTruthLibomp(t *testing.T) {
 	}
 }
 
+// keepFile copies a file to the directory that was asked for.
+func keepFile(t *testing.T, path, name string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*keep, name), data, 0o755)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // test records a guest with n seeds and compares what is said of it with the truth.
 func (g *guest) test(t *testing.T, n int) {
 	dir := t.TempDir()
@@ -135,6 +150,10 @@ func (g *guest) test(t *testing.T, n int) {
 			var b strings.Builder
 			report.WriteTable(&b, r)
 			t.Errorf("seed %d: %s\n%s", seed, problem, b.String())
+			if *keep != "" {
+				keepFile(t, trace, fmt.Sprintf("%s-%d.ttd", g.name, seed))
+				keepFile(t, bin, g.name)
+			}
 		}
 	}
 }
