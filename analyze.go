@@ -178,6 +178,8 @@ type analysis struct {
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
 	spun   map[spinKey]*wait
+	taken  map[taker]*report.Experiment
+	open   []overlay.Span // what looks like a lock, and keeps nobody out
 	rank   map[emulate.ThreadID][]sliceStart
 
 	texts map[string][]string // lines of sources that are not younger than the program, by path
@@ -301,6 +303,8 @@ type group struct {
 	count uint64
 	sync  bool               // recognised as synchronisation in this round
 	spun  *report.Experiment // …because of this
+	// passed shows that what its reader waits for keeps nobody out.
+	passed *report.Experiment
 }
 
 // group unites candidates that a person would call one race.
@@ -365,6 +369,9 @@ func (a *analysis) recognise(groups []*group) int {
 		if len(vars) == 0 {
 			continue
 		}
+		if g.passed = a.bothPass(g, groups); g.passed != nil {
+			continue
+		}
 		g.sync = true
 		a.synced = append(a.synced, a.synchronisation(g))
 		for _, v := range vars {
@@ -375,6 +382,7 @@ func (a *analysis) recognise(groups []*group) int {
 			}
 		}
 	}
+	a.shareBlame(groups)
 	return n
 }
 

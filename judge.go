@@ -19,8 +19,9 @@ import (
 
 // Bounds of the work on one race.
 const (
-	maxPairs  = 4 // dynamic pairs of accesses judged
-	maxPlaces = 2 // sections tried around each access, innermost first
+	maxPairs  = 4   // dynamic pairs of accesses judged
+	maxPlaces = 2   // sections tried around each access, innermost first
+	openRuns  = 256 // interleavings where there is a lock that keeps nobody out
 )
 
 // A sliceStart says when a thread got a processor.
@@ -240,6 +241,12 @@ func (a *analysis) judge(g *group) report.Race {
 		a.verdict(&r, *ev)
 		return r
 	}
+	if g.passed != nil {
+		ev.BothPass = true
+		r.Experiments = append(r.Experiments, *g.passed)
+		a.verdict(&r, *ev)
+		return r
+	}
 	if a.sameTable(g) {
 		ev.SameTable = true
 		a.verdict(&r, *ev)
@@ -388,7 +395,10 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		a.trials(j, sa, &p.First, &p.Second, qa)
 		a.trials(j, sb, &p.Second, &p.First, qb)
 	}
-	pair := loadsub.Pair{A: sa, B: sb, Racy: racy(p), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns, Apart: apart}
+	pair := loadsub.Pair{A: sa, B: sb, Racy: append(racy(p), a.open...), Order: a.order, World: a.world(p.Second.Thread, p.Second.Count), Both: !j.half, MaxRuns: a.o.MaxRuns, Apart: apart}
+	if len(a.open) > 0 {
+		pair.MaxRuns = max(pair.MaxRuns, openRuns) // both have to be stopped, once at the lock and once at what it doesn't protect
+	}
 	s := loadsub.Serialise(pair)
 	a.serial(j, s, qa, qb)
 	if s.Err == "" {

@@ -23,6 +23,7 @@ const (
 	ByChecker         Basis = "checker"          // in one of the orders a checker finds something that it doesn't find in the other
 	ByOnlyRecorded    Basis = "only-recorded"    // what was recorded equals neither order, and nothing could be interleaved
 	ByFails           Basis = "fails"            // a replaced value makes a section fail, and nothing could be interleaved
+	ByBothPass        Basis = "both-pass"        // two threads get past a wait that is to keep one out
 	ByGuarded         Basis = "guarded"          // a load that synchronises decides between the orders
 	ByOrdersAlike     Basis = "orders-alike"     // all interleavings and both orders end alike
 	ByPublicAbnormal  Basis = "public-abnormal"  // the order decides what the program puts out, and one isn't normal

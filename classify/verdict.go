@@ -9,6 +9,9 @@ type Evidence struct {
 	SameTable bool
 	// Spin: with the other value the reader only waits for the writer's store.
 	Spin bool
+	// BothPass: two threads get past a wait for the variable, which each would
+	// have waited in had the other been past it: a lock that keeps nobody out.
+	BothPass bool
 	// Guarded: every feasible interleaving equals a serial order and a
 	// synchronising load decides which one.
 	Guarded bool
@@ -112,6 +115,9 @@ func decide(e *Evidence) Judgement {
 	}
 	if e.SameTable {
 		return by(Benign, ByNoEffect, "a destructor stores the pointer to its class's virtual functions, which is there already")
+	}
+	if e.BothPass {
+		return by(Harmful, ByBothPass, "two threads get past the wait for it, since looking and setting are two steps: it keeps nobody out")
 	}
 	if e.Spin {
 		return by(Synchronisation, BySpin, "with the other value the reader only waits for this very store: the variable is used to synchronise")

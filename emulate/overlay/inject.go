@@ -85,8 +85,19 @@ func (p *participant) applyInjects() {
 	for _, in := range p.injects {
 		if uint64(in.at) == p.cpu.Count && p.cpu.Pending().Size == 0 {
 			p.run.Set(in.addr, in.size, in.val)
+			p.overwrote = false
 		}
 	}
+}
+
+// frozen reports whether a location is kept at a replaced value.
+func (p *participant) frozen() bool {
+	for _, x := range p.injects {
+		if x.freeze {
+			return true
+		}
+	}
+	return false
 }
 
 // foreign makes what somebody outside the experiment wrote to a line visible,

@@ -94,6 +94,7 @@ type participant struct {
 	texts     []*page
 	polls     map[uint64]int // loads of tracked locations since news, by instruction
 	rewrites  int            // plain stores there since news
+	overwrote bool           // …and one at least since a value was replaced
 	glances   uint64         // loads of tracked locations
 	working   bool           // see Injected.Works
 	atRelease uint64         // …when what it spun on got its other value
@@ -412,6 +413,7 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	}
 	if len(p.run.track) != 0 && !c.Atomic() && p.tracked(addr, size) {
 		p.rewrites++
+		p.overwrote = true
 	}
 	p.changes(line, l)
 	o := addr & 63

@@ -567,8 +567,10 @@ func (p *participant) overBudget() bool {
 
 // polled reports whether some instruction loaded a tracked byte again and again,
 // as one that waits for another thread: what the participant keeps storing to
-// itself it doesn't wait for.
-func (p *participant) polled() bool { return p.looked(manyPolls) && p.rewrites < manyPolls }
+// itself it doesn't wait for; nor, of a replaced value, what it overwrites at all.
+func (p *participant) polled() bool {
+	return p.looked(manyPolls) && p.rewrites < manyPolls && !(p.overwrote && p.frozen())
+}
 
 // manyPolls is how many accesses count as again and again.
 const manyPolls = 16
