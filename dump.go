@@ -113,7 +113,7 @@ func dumpPackets(w *bufio.Writer, r *traces.Reader, o DumpOptions) error {
 			continue
 		}
 		found = true
-		for c := r.Cursor(s.Stream); ; {
+		for c := r.Cursor(s.Stream).WithTLB(); ; {
 			p, err := c.Next()
 			if errors.Is(err, io.EOF) {
 				break
@@ -204,7 +204,7 @@ func verifyFile(path string) (string, error) {
 	seen := map[uint64]uint32{}
 	for _, s := range r.Streams() {
 		var count, min uint64
-		c := r.Cursor(s.Stream)
+		c := r.Cursor(s.Stream).WithTLB()
 		for {
 			p, err := c.Next()
 			if errors.Is(err, io.EOF) {

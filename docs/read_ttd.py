@@ -116,6 +116,7 @@ class Chunk:
         """Yields count, kind, fields of the packets."""
         b = Bytes(unpacked(self.payload, self.length))
         count, self.min, self.line = self.base_count, self.base_min, 0
+        self.entries, self.named, self.page = {}, 0, 0
         for _ in range(self.packets):
             tag = b.byte()
             if tag not in kinds:
@@ -123,7 +124,10 @@ class Chunk:
             if self.stream not in (0, FILES):
                 count += b.uvarint()
             name, fields = kinds[tag]
-            yield count, name, {f: self.field(b, e) for f, e in fields}
+            values = {f: self.field(b, e) for f, e in fields}
+            if name == "tlb":
+                self.entries[values["entry"]] = [values["page"], 0]
+            yield count, name, values
         if b.at != len(b.b) or count != self.last_count or self.min != self.last_min:
             raise Damaged("chunk at offset %#x: ends at count %d and min %d" % (self.offset, count, self.min))
 
@@ -132,8 +136,24 @@ class Chunk:
             self.min = (self.min + b.zigzag()) & (1 << 64) - 1
             return self.min
         if encoding == "line":
-            self.line = (self.line + b.zigzag()) & (1 << 64) - 1
+            entry = 1
+            if self.entries:
+                v = b.uvarint()
+                entry = v >> 6
+            if entry == 1:
+                self.line = (self.line + b.zigzag()) & (1 << 64) - 1
+                return self.line
+            if entry:
+                self.named = entry - 1
+            if self.named not in self.entries:
+                raise Damaged("chunk at offset %#x: no tlb entry %d" % (self.offset, self.named))
+            place = self.entries[self.named]
+            place[1] = (place[1] + v) & 63
+            self.line = place[0] << 6 | place[1]
             return self.line
+        if encoding == "page":
+            self.page = (self.page + b.zigzag()) & (1 << 64) - 1
+            return self.page
         if encoding == "since":
             return (self.min - b.zigzag()) & (1 << 64) - 1
         if encoding == "full":

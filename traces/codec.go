@@ -13,6 +13,7 @@ type coder struct {
 	count uint64
 	min   uint64
 	line  uint64
+	tlb   tlbCoder
 }
 
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
@@ -30,7 +31,7 @@ func (c *coder) appendPacket(b []byte, stream uint32, p *Packet) ([]byte, error)
 		if p.Data == nil {
 			return b, errors.New("import without data")
 		}
-		return c.appendImport(b, p.Delta, p.Line, p.Data), nil
+		return c.appendImport(b, p.Delta, p.Line, p.Data, p.Entry), nil
 	}
 	if n := bits.OnesCount64(p.Mask); p.Kind == Part && n != len(p.Bytes) {
 		return b, fmt.Errorf("%d bytes, its mask has %d", len(p.Bytes), n)
@@ -49,7 +50,7 @@ func (c *coder) appendPacket(b []byte, stream uint32, p *Packet) ([]byte, error)
 }
 
 // appendImport appends an import in its shortest form.
-func (c *coder) appendImport(b []byte, delta, line uint64, d *[LineSize]byte) []byte {
+func (c *coder) appendImport(b []byte, delta, line uint64, d *[LineSize]byte, entry uint64) []byte {
 	var mask uint64
 	for i := 0; i < 8; i++ {
 		w := binary.LittleEndian.Uint64(d[i*8:])
@@ -67,8 +68,7 @@ func (c *coder) appendImport(b []byte, delta, line uint64, d *[LineSize]byte) []
 	}
 	b = append(b, byte(kind))
 	b = binary.AppendUvarint(b, delta)
-	b = binary.AppendUvarint(b, zigzag(int64(line-c.line)))
-	c.line = line
+	b = c.appendLine(b, line, entry)
 	switch kind {
 	case Import:
 		b = append(b, d[:]...)
@@ -99,9 +99,9 @@ func (c *coder) appendField(b []byte, f *Field, p *Packet) ([]byte, error) {
 	case wireFixed:
 		return binary.LittleEndian.AppendUint64(b, *f.ptr(p).(*uint64)), nil
 	case wireLine:
-		b = binary.AppendUvarint(b, zigzag(int64(p.Line-c.line)))
-		c.line = p.Line
-		return b, nil
+		return c.appendLine(b, p.Line, p.Entry), nil
+	case wirePage:
+		return c.appendEntry(b, p)
 	}
 	items := func(n int) error {
 		if n > MaxItems {
@@ -299,8 +299,11 @@ func (d *decoder) next(p *Packet) error {
 			return fmt.Errorf("%s packet: %w", info.Name, err)
 		}
 	}
-	if k == Part {
+	switch k {
+	case Part:
 		return d.spread(p)
+	case TLB:
+		return d.tlb.set(p)
 	}
 	return nil
 }
@@ -319,12 +322,9 @@ func (d *decoder) spread(p *Packet) error {
 }
 
 func (d *decoder) nextImport(p *Packet) error {
-	v, err := d.uvarint()
-	if err != nil {
+	if err := d.nextLine(p); err != nil {
 		return err
 	}
-	d.line += uint64(unzigzag(v))
-	p.Line = d.line
 	switch p.Kind {
 	case importZero:
 		p.Data = &zeroLine
@@ -370,9 +370,10 @@ func (d *decoder) field(f *Field, p *Packet) error {
 		p.Min = d.min
 		return err
 	case wireLine:
+		return d.nextLine(p)
+	case wirePage:
 		v, err := d.uvarint()
-		d.line += uint64(unzigzag(v))
-		p.Line = d.line
+		p.N = d.tlb.page + uint64(unzigzag(v))
 		return err
 	case wireSince:
 		v, err := d.uvarint()

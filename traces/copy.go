@@ -69,7 +69,7 @@ func (w *Writer) CopyChunks(r *Reader) error {
 		}
 		cur := cursors[c.Stream]
 		if cur == nil {
-			cur = r.Cursor(c.Stream)
+			cur = r.Cursor(c.Stream).WithTLB()
 			cursors[c.Stream] = cur
 		}
 		for range c.Packets {

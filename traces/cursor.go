@@ -20,6 +20,9 @@ type Cursor struct {
 	p      Packet
 	has    bool // p holds a packet
 	own    [LineSize]byte
+
+	showTLB bool
+	skipped uint64 // deltas of TLB packets before the next one
 }
 
 // Cursor returns a cursor at the start of a stream. A stream without packets
@@ -40,6 +43,7 @@ func (c *Cursor) KeyFrames() []KeyFrameInfo { return c.keys }
 func (c *Cursor) Clone() *Cursor {
 	n := *c
 	n.p = c.p.clone(&c.d.buf, &n.own)
+	n.d.tlb = c.d.tlb.clone()
 	return &n
 }
 
@@ -58,20 +62,27 @@ func (c *Cursor) Min() uint64 { return c.d.min }
 // Next returns the stream's next packet, io.EOF after the last, or an error
 // that names chunk and offset. The packet is good until the next call.
 func (c *Cursor) Next() (*Packet, error) {
-	for !c.open || c.d.off >= len(c.d.b) {
-		if err := c.advance(); err != nil {
-			c.has = false
-			return nil, err
+	for {
+		for !c.open || c.d.off >= len(c.d.b) {
+			if err := c.advance(); err != nil {
+				c.has = false
+				return nil, err
+			}
 		}
+		at := c.d.off
+		if err := c.d.next(&c.p); err != nil {
+			c.has = false
+			return nil, c.errorf("packet %d at byte %d of it: %w", c.at, at, err)
+		}
+		c.at++
+		if c.p.Kind != TLB || c.showTLB {
+			c.has = true
+			c.p.Delta += c.skipped
+			c.skipped = 0
+			return &c.p, nil
+		}
+		c.skipped += c.p.Delta
 	}
-	at := c.d.off
-	if err := c.d.next(&c.p); err != nil {
-		c.has = false
-		return nil, c.errorf("packet %d at byte %d of it: %w", c.at, at, err)
-	}
-	c.at++
-	c.has = true
-	return &c.p, nil
 }
 
 // advance closes the open chunk, if any, and opens the next.
@@ -109,6 +120,7 @@ func (c *Cursor) errorf(format string, args ...any) error {
 // Rewind goes to the start of the stream.
 func (c *Cursor) Rewind() {
 	c.place, c.open, c.has = 0, false, false
+	c.skipped = 0
 	c.d = decoder{}
 }
 
@@ -128,7 +140,7 @@ func (c *Cursor) Seek(k KeyFrameInfo) error {
 	if k.Stream != c.stream || int(k.chunk) >= len(c.chunks) {
 		return fmt.Errorf("traces: stream %d: key frame of stream %d", c.stream, k.Stream)
 	}
-	c.has = false
+	c.has, c.skipped = false, 0
 	if !c.open || c.place != int(k.chunk) || c.at > k.packet {
 		c.place, c.open = int(k.chunk), false
 		if err := c.advance(); err != nil {

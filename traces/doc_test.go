@@ -17,6 +17,8 @@ func encoding(f *Field) string {
 		return "since"
 	case wireLine:
 		return "line"
+	case wirePage:
+		return "page"
 	case wireFixed:
 		return "fixed"
 	case wireFull:
@@ -53,7 +55,8 @@ func encoding(f *Field) string {
 // encodings describes them, in the order of the document.
 var encodings = [][2]string{
 	{"min", "zigzag of the difference to the min before it in the stream"},
-	{"line", "zigzag of the difference to the line of the import or fetch before it in the chunk"},
+	{"line", "zigzag of the difference to the line before it in the chunk; behind a `tlb` packet in the chunk as under \"Lines named by TLB entries\""},
+	{"page", "zigzag of the difference to the page of the `tlb` packet before it in the chunk"},
 	{"since", "zigzag of what is left when it is subtracted from the min before it in the stream"},
 	{"full", "64 bytes"},
 	{"zero", "nothing: 64 bytes 0"},

@@ -97,10 +97,14 @@ func fill(t *rapid.T, p *Packet) {
 	partOf(p)
 }
 
-// partOf makes a Part hold as many bytes as its mask says.
+// partOf makes a Part hold as many bytes as its mask says, and a TLB packet what
+// is possible.
 func partOf(p *Packet) {
-	if p.Kind == Part {
+	switch p.Kind {
+	case Part:
 		p.Bytes = bytes.Repeat([]byte{7}, bits.OnesCount64(p.Mask))
+	case TLB:
+		p.Entry, p.N = p.Entry%(maxEntry-1)+1, p.N>>lineBits
 	}
 }
 
@@ -153,12 +157,21 @@ func rest(c *Cursor) ([][]any, error) {
 	}
 }
 
-// of returns what the entries of one stream say.
+// of returns what the entries of one stream say, without TLB packets, which a
+// Writer adds to where chunks need them.
 func of(entries []entry, stream uint32) [][]any {
 	var r [][]any
+	skipped := uint64(0)
 	for i := range entries {
-		if entries[i].stream == stream {
-			r = append(r, value(&entries[i].p))
+		p := &entries[i].p
+		if entries[i].stream != stream {
+			continue
+		}
+		skipped += p.Delta
+		if p.Kind != TLB {
+			v := value(p)
+			v[2], skipped = skipped, 0
+			r = append(r, v)
 		}
 	}
 	return r
@@ -205,6 +218,14 @@ func example() (Header, []entry) {
 		{1, Packet{Kind: Upgrade, Count: 226, Line: 0x1ffff45, Thread: 3, Value: 1}},
 		{1, Packet{Kind: FetchOwn, Count: 227, Line: 0x1ffff43, Thread: 1, Since: 7}},
 		{1, Packet{Kind: Around, Count: 228, Line: 0x1ffff3f, Bytes: bytes.Repeat([]byte{6}, 64)}},
+		{1, Packet{Kind: TLB, Count: 228, Entry: 3, N: 0x7fffd}},
+		{1, Packet{Kind: TLB, Count: 228, Entry: 0xabcdef12, N: 0x7ffff, Alias: 2}},
+		{1, Packet{Kind: Import, Count: 228, Line: 0x7fffd << 6, Data: &[64]byte{}, Entry: 3}},
+		{1, Packet{Kind: Import, Count: 228, Line: 0x7fffd<<6 + 1, Data: &[64]byte{1: 1}, Entry: 3}},
+		{1, Packet{Kind: Import, Count: 228, Line: 0x7ffff<<6 + 63, Data: &[64]byte{}, Entry: 0xabcdef12, Alias: 2}},
+		{1, Packet{Kind: Upgrade, Count: 228, Line: 0x10000, Thread: 3, Value: 1}},
+		{1, Packet{Kind: TLB, Count: 228, Entry: 3, N: 0x7fff0}},
+		{1, Packet{Kind: Fetch, Count: 228, Line: 0x7fff0<<6 + 5, Thread: 2, Since: 6, Entry: 3}},
 		{1, Packet{Kind: Gap, Count: 229}},
 		{1, Packet{Kind: Mark, Name: "user", Count: 230, Value: 5, Bytes: []byte("here")}},
 		{1, Packet{Kind: Exit, Count: 250, Min: 9, Status: -1, Addr: 0x7fff0990}},

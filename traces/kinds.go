@@ -1,6 +1,9 @@
 package traces
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Kind says what a packet is. Its number is the packet's first byte in the
 // file and never changes its meaning.
@@ -38,6 +41,7 @@ const (
 	Snoop        Kind = 27
 	SnoopOwn     Kind = 28
 	Upgrade      Kind = 29
+	TLB          Kind = 30
 
 	Map         Kind = 32
 	Unmap       Kind = 33
@@ -117,6 +121,7 @@ const (
 	wireMask              // 8 bytes: one bit for each byte that isn't 0; then those bytes
 	wireHex               // as wireAuto; printed in hexadecimal
 	wireSince             // zigzag difference of the stream's previous min to it
+	wirePage              // zigzag difference to the page of the chunk's previous TLB packet
 )
 
 var (
@@ -132,6 +137,9 @@ var (
 	fOthers = &Field{"holders", "how many others have it", 0, func(p *Packet) any { return &p.Value }}
 	fImage  = &Field{"image", "number of snapshots in the second file by then", 0, func(p *Packet) any { return &p.Value }}
 	fState  = &Field{"state", "register state after the event, empty: unchanged", 0, func(p *Packet) any { return &p.State }}
+	fEntry  = &Field{"entry", "what line packets name it by, from 1", 0, func(p *Packet) any { return &p.Entry }}
+	fPageBy = &Field{"page", "virtual address >> 12", wirePage, func(p *Packet) any { return &p.N }}
+	fCommon = &Field{"alias", "equal for entries of one physical page under several virtual addresses, 0: none is known", 0, func(p *Packet) any { return &p.Alias }}
 	fLine   = &Field{"line", "virtual address >> 6", wireLine, func(p *Packet) any { return &p.Line }}
 	fData   = &Field{"data", "the line's 64 bytes", wireFull, func(p *Packet) any { return &p.Data }}
 	fDataZ  = &Field{"data", "the line's 64 bytes, all zero", wireZero, func(p *Packet) any { return &p.Data }}
@@ -252,6 +260,8 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "As snoop, but to be written: the others lose it."},
 	Upgrade: {Where: InThread, Name: "upgrade", Fields: []*Field{fLine, fOther, fOthers},
 		Doc: "The next instruction is the first to write a line that others have, too: they lose it."},
+	TLB: {Where: InThread, Name: "tlb", Fields: []*Field{fEntry, fPageBy, fCommon},
+		Doc: "From here on in the chunk, the lines of a page are named by an entry of the processing unit's translation buffer; see there. Replay needs it for nothing else."},
 	Around: {Where: InThread, Name: "around", Fields: []*Field{fLine, fRest64},
 		Doc: "Lines around the thread (its stack and control block) as they were at the key frame before, which makes that a full one. They don't flow in: what it reads of them is imported nevertheless."},
 
@@ -324,6 +334,7 @@ const MarkFrame = "frame"
 func init() {
 	for k := range kindTable {
 		kindTable[k].Kind = Kind(k)
+		withLine[k] = slices.Contains(kindTable[k].Fields, fLine)
 	}
 }
 
@@ -347,6 +358,11 @@ func (k Kind) String() string {
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
+
+// hasLine says whether packets of the kind name a line.
+func (k Kind) hasLine() bool { return withLine[k] }
+
+var withLine [numKinds]bool
 
 // HasMin says whether packets of the kind carry the number of an orderable
 // event.

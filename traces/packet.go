@@ -20,6 +20,11 @@ type Packet struct {
 	Unit   uint32 // processing unit
 	In     bool
 
+	// Entry is the TLB entry by which the stream names Line's page, 0: none, and
+	// Alias the number common to all entries of that physical page. A Writer puts
+	// the TLB packet that they need. Of a TLB packet: the entry itself.
+	Entry uint64
+
 	State []byte          // register state, opaque here
 	Line  uint64          // virtual address >> 6
 	Data  *[LineSize]byte // of a Part from a Cursor: Bytes in their places, else 0
@@ -52,7 +57,7 @@ type Packet struct {
 	Shared      bool
 	Path        string
 	Offset      uint64 // in the file
-	Alias       uint64 // equal for mappings of the same shared memory, 0: none
+	Alias       uint64 // equal for mappings, or TLB entries, of the same memory, 0: none
 	AliasOffset uint64
 
 	BuildID string

@@ -64,7 +64,7 @@ func compareReaders(t *testing.T, name string, b, out []byte) {
 	}
 	want = append(want, map[string]any{"header": fields})
 	for _, n := range streams(r) {
-		for c := r.Cursor(n); ; {
+		for c := r.Cursor(n).WithTLB(); ; {
 			p, err := c.Next()
 			if err != nil {
 				break

@@ -28,13 +28,16 @@ func (p *Packet) AppendText(b []byte) []byte {
 		b = append(b, f.Name...)
 		b = append(b, '=')
 		b = f.appendText(b, p)
+		if f.Wire == wireLine && p.Entry != 0 {
+			b = fmt.Appendf(b, " tlb=%d", p.Entry)
+		}
 	}
 	return b
 }
 
 func (f *Field) appendText(b []byte, p *Packet) []byte {
 	num := func(v uint64) {
-		if f.Wire == wireHex || f.Wire == wireLine {
+		if f.Wire == wireHex || f.Wire == wireLine || f.Wire == wirePage {
 			b = fmt.Appendf(b, "%#x", v)
 		} else {
 			b = strconv.AppendUint(b, v, 10)

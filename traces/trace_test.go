@@ -75,9 +75,15 @@ func TestRoundTrip(t *testing.T) {
 		packets := 0
 		for _, s := range r.Streams() {
 			want := of(entries, s.Stream)
-			packets += len(want)
-			if s.Packets != uint64(len(want)) || s.LastCount != want[len(want)-1][1] {
-				rt.Fatalf("stream %d: %+v for %d packets", s.Stream, s, len(want))
+			n, last := 0, uint64(0)
+			for i := range entries {
+				if entries[i].stream == s.Stream {
+					n, last = n+1, entries[i].p.Count
+				}
+			}
+			packets += n
+			if s.Packets != uint64(n) || s.LastCount != last {
+				rt.Fatalf("stream %d: %+v for %d packets", s.Stream, s, n)
 			}
 			c := r.Cursor(s.Stream)
 			got, err := rest(c)
@@ -121,6 +127,7 @@ func checkKeyFrames(t *rapid.T, c *Cursor, want [][]any) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		got[0][2] = want[i][2] // a TLB packet may be between it and the one before
 		if !reflect.DeepEqual(got, want[i:]) {
 			t.Fatalf("from %+v:\n%v\nwant\n%v", k, got, want[i:])
 		}

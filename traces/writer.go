@@ -129,9 +129,14 @@ func (w *Writer) Put(stream uint32, count uint64, p *Packet) error {
 	if count < s.count || (!counts(stream) && count != 0) {
 		return fmt.Errorf("traces: stream %d: %v packet at count %d after one at %d", stream, p.Kind, count, s.count)
 	}
+	if p.Entry != 0 && p.Kind.hasLine() {
+		if err := w.name(s, count, p.Line, p.Entry, p.Alias); err != nil {
+			return err
+		}
+	}
 	p.Count, p.Delta = count, count-s.count
 	n := len(s.buf)
-	before := s.coder
+	before, entry := s.coder, s.tlb.entries[p.Entry]
 	b, err := s.appendPacket(s.buf, stream, p)
 	if err == nil && len(b)-n > maxPacket {
 		err = fmt.Errorf("%d bytes, maximum %d", len(b)-n, maxPacket)
@@ -141,6 +146,9 @@ func (w *Writer) Put(stream uint32, count uint64, p *Packet) error {
 	}
 	if err != nil {
 		s.buf, s.coder = b[:n], before
+		if _, ok := s.tlb.entries[p.Entry]; ok {
+			s.tlb.entries[p.Entry] = entry
+		}
 		return fmt.Errorf("traces: stream %d: %v packet at count %d: %w", stream, p.Kind, count, err)
 	}
 	if p.Kind == Start || p.Kind == KeyFrame {
@@ -151,6 +159,11 @@ func (w *Writer) Put(stream uint32, count uint64, p *Packet) error {
 
 // PutImport is Put for an Import, the most frequent packet.
 func (w *Writer) PutImport(stream uint32, count, line uint64, data *[LineSize]byte) error {
+	return w.PutImportBy(stream, count, line, data, 0, 0)
+}
+
+// PutImportBy is PutImport of a line that a TLB entry names: see Packet.Entry.
+func (w *Writer) PutImportBy(stream uint32, count, line uint64, data *[LineSize]byte, entry, alias uint64) error {
 	s, err := w.stream(stream)
 	if err != nil {
 		return err
@@ -158,8 +171,13 @@ func (w *Writer) PutImport(stream uint32, count, line uint64, data *[LineSize]by
 	if count < s.count || !counts(stream) {
 		return fmt.Errorf("traces: stream %d: import packet at count %d after one at %d", stream, count, s.count)
 	}
+	if entry != 0 {
+		if err := w.name(s, count, line, entry, alias); err != nil {
+			return err
+		}
+	}
 	n := len(s.buf)
-	return w.added(s, s.appendImport(s.buf, count-s.count, line, data), n, count)
+	return w.added(s, s.appendImport(s.buf, count-s.count, line, data, entry), n, count)
 }
 
 // added ends a Put: the packet is what b has beyond n.
@@ -276,7 +294,7 @@ func (w *Writer) cut(s *outStream) {
 	case s.buf = <-w.free:
 	default:
 	}
-	s.line = 0
+	s.line, s.tlb = 0, tlbCoder{}
 	s.hdr = chunkHeader{stream: h.stream, baseCount: s.count, baseMin: s.min}
 }
 
