@@ -36,10 +36,12 @@ func (t *Trace) images() (out []funcs.Image) {
 	return out
 }
 
-// modules opens the ELF files of a recording for symbols: those in the trace,
-// else those on this machine.
+// modules opens the ELF files of a recording for symbols, and for code that
+// wasn't executed: those in the trace, else those on this machine.
 func (t *Trace) modules() *funcs.Modules {
-	return funcs.NewModules(t.images(), funcs.Options{Stored: t.stored})
+	ms := funcs.NewModules(t.images(), funcs.Options{Stored: t.stored})
+	t.s.StaticCode(ms.CodePage)
+	return ms
 }
 
 // stored returns what the trace has of a module's file, or of its separate

@@ -43,3 +43,24 @@ func (m *Module) initial(a uint64) (byte, bool) {
 	}
 	return 0, false
 }
+
+// CodePage returns a page of code (address / 4096) as it is mapped from the
+// module's file, nil if that isn't known.
+func (ms *Modules) CodePage(num uint64) []byte {
+	const size = 4096
+	m := ms.ModuleAt(emulate.Addr(num * size))
+	if m == nil || m.obj == nil || m.obj.raw == nil {
+		return nil
+	}
+	a := num*size - m.bias
+	for _, p := range m.obj.loads {
+		start := p.Vaddr &^ (size - 1)
+		if p.Flags&elf.PF_X == 0 || a < start || a >= p.Vaddr+p.Filesz {
+			continue
+		}
+		b := make([]byte, size)
+		m.obj.raw.ReadAt(b, int64(p.Off&^(size-1)+a-start)) // zeros behind the file's end
+		return b
+	}
+	return nil
+}

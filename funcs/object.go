@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 )
@@ -14,6 +15,8 @@ import (
 // An object is an opened ELF file together with its separate debug file.
 type object struct {
 	f       *elf.File
+	raw     io.ReaderAt // all of the file
+	file    io.Closer   // nil: nothing to close
 	path    string
 	loads   []elf.ProgHeader
 	buildID string
@@ -77,11 +80,22 @@ func (m *Module) use(o *object) {
 }
 
 func openObject(path string) (*object, error) {
-	f, err := elf.Open(path)
+	raw, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return newObject(f, path)
+	f, err := elf.NewFile(raw)
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	o, err := newObject(f, path)
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	o.raw, o.file = raw, raw
+	return o, nil
 }
 
 // readObject is openObject for a file that the trace has.
@@ -90,10 +104,19 @@ func readObject(r io.ReaderAt, path string) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newObject(f, path)
+	o, err := newObject(f, path)
+	if err == nil {
+		o.raw = r
+	}
+	return o, err
 }
 
-func (o *object) close() { o.f.Close() }
+func (o *object) close() {
+	o.f.Close()
+	if o.file != nil {
+		o.file.Close()
+	}
+}
 
 func newObject(f *elf.File, path string) (*object, error) {
 	o := &object{f: f, path: path}

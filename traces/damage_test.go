@@ -199,7 +199,7 @@ func TestErrorsNamePlaces(t *testing.T) {
 		"header":   {func(d []byte) { d[c.offset+20] ^= 1 }, place + "header: checksum"},
 		"magic":    {func(d []byte) { d[c.offset] ^= 1 }, place + "magic"},
 		"swapped":  {func(d []byte) { d[c.offset+24]++; reseal(d) }, place + "header {"},
-		"version":  {func(d []byte) { d[4] = 9 }, "format version 9, expected 1 to 2"},
+		"version":  {func(d []byte) { d[4] = 9 }, "format version 9, expected 1 to 3"},
 		"no trace": {func(d []byte) { copy(d, "\x7fELF") }, "this is not a trace"},
 		"length": {func(d []byte) {
 			binary.LittleEndian.PutUint32(d[c.offset+16:], MaxChunkRaw+1)

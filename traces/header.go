@@ -12,7 +12,7 @@ import (
 // Version is the version of the format that this package writes. It reads all
 // from oldestVersion on; docs/trace-format.md says how they differ.
 const (
-	Version       = 2
+	Version       = 3
 	oldestVersion = 1
 )
 

@@ -188,6 +188,8 @@ func example() (Header, []entry) {
 		{0, Packet{Kind: Map, Min: 1, Addr: 0x500000, N: 0x1000, Prot: 3, Shared: true, Alias: 1, AliasOffset: 0x1000}},
 		{0, Packet{Kind: Module, Min: 1, Path: "/bin/a", Addr: 0x400000, BuildID: "c0ffee", Size: 8000, ModTime: 1700000000e9}},
 		{0, Packet{Kind: Code, Min: 1, Addr: 0x400000, Bytes: bytes.Repeat([]byte{0x90}, 4096)}},
+		{0, Packet{Kind: CodePage, Min: 1, Addr: 0x401000, Hash: 77}},
+		{0, Packet{Kind: CodeLines, Line: 0x10041, Bytes: bytes.Repeat([]byte{0xcc}, 128)}},
 		{0, Packet{Kind: Snapshot, Min: 1, Addr: 0x500000, Bytes: []byte("snap")}},
 	}
 	thread := []entry{

@@ -54,6 +54,8 @@ const (
 	Snapshot    Kind = 40
 	Mark        Kind = 41
 	ProcessExit Kind = 42
+	CodePage    Kind = 43
+	CodeLines   Kind = 44
 
 	File    Kind = 48
 	Content Kind = 49
@@ -187,6 +189,7 @@ var (
 	fSize   = &Field{"size", "of the file, bytes", 0, func(p *Packet) any { return &p.Size }}
 	fMTime  = &Field{"mtime", "of the file, ns since 1970", 0, func(p *Packet) any { return &p.ModTime }}
 	fPage   = &Field{"page", "address of the page", wireHex, func(p *Packet) any { return &p.Addr }}
+	fPageOf = &Field{"hash", "hash of all of the page, 0: unknown", wireFixed, func(p *Packet) any { return &p.Hash }}
 	fBytes  = &Field{"bytes", "content", 0, func(p *Packet) any { return &p.Bytes }}
 	fLines  = &Field{"lines", "ranges of line numbers", 0, func(p *Packet) any { return &p.Lines }}
 	fRanges = &Field{"ranges", "addresses and sizes", 0, func(p *Packet) any { return &p.Writes }}
@@ -278,6 +281,10 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "An ELF image is mapped."},
 	Code: {Where: InProcess, Name: "code", Fields: []*Field{fMin, fPage, fBytes},
 		Doc: "The content of a page of code, as executed from min on."},
+	CodePage: {Where: InProcess, Name: "codepage", Fields: []*Field{fMin, fPage, fPageOf},
+		Doc: "A page of code, as executed from min on, of which the trace has only what is executed: code-lines follow. Its content is that of the module's file."},
+	CodeLines: {Where: InProcess, Name: "codelines", Fields: []*Field{fLine, fRest64},
+		Doc: "Lines of the page that the last codepage with their address made known, before they are executed."},
 	Shared: {Where: InProcess, Name: "shared", Fields: []*Field{fLines},
 		Doc: "Lines that two threads touched, one of them by writing. At the end of a complete trace; together they name all such lines."},
 	Atomics: {Where: InProcess, Name: "atomics", Fields: []*Field{fRanges},

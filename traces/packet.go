@@ -48,7 +48,7 @@ type Packet struct {
 	Code   int32 // si_code; error code of a fault
 	Vector uint8
 	Addr   uint64 // fault, mapping, module, page address, cleared word, …
-	Hash   uint64
+	Hash   uint64 // of registers, a file, a page of code
 	Iter   uint64 // iterations done of a repeated string instruction
 	Status int32  // exit status of a thread or process
 

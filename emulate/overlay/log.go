@@ -10,6 +10,7 @@ import (
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -384,9 +385,14 @@ func (l *Log) pages(p *participant, pc uint64) {
 		return
 	}
 	l.code[page] = true
-	b := p.fetch(page)
-	if b == nil { // not all of the page is there
-		b = append(make([]byte, pc-page), p.fetch(pc)...)
+	if b := p.fetch(page); len(b) == replay.PageSize {
+		l.put(0, 0, &traces.Packet{Kind: traces.Code, Min: 1, Addr: page, Bytes: b})
+		return
 	}
-	l.put(0, 0, &traces.Packet{Kind: traces.Code, Min: 1, Addr: page, Bytes: b})
+	l.put(0, 0, &traces.Packet{Kind: traces.CodePage, Min: 1, Addr: page})
+	for at := page; at < page+replay.PageSize; at += hwmodel.LineSize {
+		if b := p.fetch(at); len(b) >= hwmodel.LineSize {
+			l.put(0, 0, &traces.Packet{Kind: traces.CodeLines, Line: at / hwmodel.LineSize, Bytes: b[:hwmodel.LineSize]})
+		}
+	}
 }

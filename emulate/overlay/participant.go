@@ -232,7 +232,8 @@ func (p *participant) Code(c *x86.CPU, pc uint64) []byte {
 	return p.fetch(pc)
 }
 
-// fetch returns instruction bytes from pc to the end of its page.
+// fetch returns instruction bytes from pc to the end of its page, or as far as
+// they are known.
 func (p *participant) fetch(pc uint64) []byte {
 	if b := p.sec.View.Code(pc); b != nil || p.run.code == nil {
 		return b
@@ -386,6 +387,7 @@ func (p *participant) mapped(addr uint64, write bool) {
 const (
 	pfWrite = 1 << 1
 	pfUser  = 1 << 2
+	pfFetch = 1 << 4
 )
 
 // Store serves x86.Watcher: what is written goes to the overlay.

@@ -642,6 +642,10 @@ func (p *participant) faulted(s *x86.Stop) {
 		p.end(Unknown, fmt.Sprintf("unsupported instruction % x", s.Bytes))
 		return
 	}
+	if s.Vector == x86.VecPF && s.Code&pfFetch != 0 && p.sec.View.CodeMissing(s.Addr) {
+		p.end(Unknown, fmt.Sprintf("the code at 0x%x is neither in the trace nor in a file that is here", s.Addr))
+		return
+	}
 	p.run.log.faulted(p, s)
 	p.end(Crashed, faultText(s, p.cpu.RIP))
 }

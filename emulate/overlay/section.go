@@ -13,8 +13,11 @@ type View interface {
 	// KnownLine returns the bytes of a line and which of them are known (bit i
 	// for byte i). The result must not be written to.
 	KnownLine(line uint64) (data *[64]byte, known uint64)
-	// Code returns instruction bytes from pc to the end of its page.
+	// Code returns instruction bytes from pc to the end of its page, or as far as
+	// they are known.
 	Code(pc uint64) []byte
+	// CodeMissing says that there may be code at pc, and that Code doesn't know it.
+	CodeMissing(pc uint64) bool
 	// NewBlocks returns a cache for code, with nothing in it.
 	NewBlocks() *x86.BlockCache
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"unsafe"
 
 	"github.com/racesim/racesim/emulate"
@@ -267,33 +266,4 @@ func (r *recorder) Module(m linux.Module) {
 	r.put(0, 0, &traces.Packet{Kind: traces.Module, Min: r.min, Path: m.Path, Addr: uint64(m.Base),
 		BuildID: m.BuildID, Size: m.Size, ModTime: m.ModTime})
 	r.embed(m)
-}
-
-// Code serves x86.Memory. The page's content goes to the process stream when
-// it is first decoded and when it has changed since.
-func (r *recorder) Code(c *x86.CPU, pc uint64) []byte {
-	page := pc >> pageShift
-	b := r.as.Code(pc &^ (linux.PageSize - 1))
-	old, had := r.code[page]
-	if bytes.Equal(b, old) {
-		if b == nil {
-			return nil
-		}
-		return b[pc%linux.PageSize:]
-	}
-	if had {
-		// A replay of this thread must notice at this very instruction: it does
-		// so at orderable events.
-		r.min++
-	}
-	r.code[page] = append([]byte(nil), b...)
-	r.put(0, 0, &traces.Packet{Kind: traces.Code, Min: r.min, Addr: page << pageShift, Bytes: b})
-	if had {
-		r.event(r.cur, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit)})
-		r.event(r.cur, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit), In: true})
-	}
-	if b == nil {
-		return nil
-	}
-	return b[pc%linux.PageSize:]
 }

@@ -70,7 +70,7 @@ type recorder struct {
 
 	atomics    map[atomicOperand]struct{}
 	lastAtomic atomicOperand
-	code       map[uint64][]byte // pages of code as in the trace
+	code       map[uint64]*codePage // by page number
 	modules    []linux.Module
 	stateBuf   []byte
 	pageBuf    []byte
@@ -121,7 +121,7 @@ func (g *recording) newRecorder(w *traces.Writer, path string, head traces.Heade
 	if g.cfg.Ring > 0 {
 		w.Ring(g.cfg.Ring, g.cfg.RingPerThread)
 	}
-	r := &recorder{recording: g, w: w, entries: map[emulate.Addr]bool{}, streams: map[uint32]*thread{}, atomics: map[atomicOperand]struct{}{}, code: map[uint64][]byte{}}
+	r := &recorder{recording: g, w: w, entries: map[emulate.Addr]bool{}, streams: map[uint32]*thread{}, atomics: map[atomicOperand]struct{}{}, code: map[uint64]*codePage{}}
 	if g.cfg.LogMode != LogIndependent {
 		r.holders = holders{}
 	}

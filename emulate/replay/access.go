@@ -95,7 +95,7 @@ func (t *Thread) unknown(line uint64, write bool) {
 	t.raise("only accesses to memory that the stream brought in", "%s of line %v, which it didn't", verb, emulate.Addr(line<<hwmodel.LineShift))
 }
 
-// Code serves x86.Memory from the trace's code pages.
+// Code serves x86.Memory from the trace's code.
 func (t *Thread) Code(c *x86.CPU, pc uint64) []byte {
 	b := t.s.CodeAt(emulate.Addr(pc), t.min)
 	if b == nil {

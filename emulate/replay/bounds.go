@@ -33,6 +33,12 @@ func checkProcess(p *traces.Packet, shared *uint64) error {
 			return fmt.Errorf("replay: code packet at min %d: %d bytes, maximum %d", p.Min, len(p.Bytes), PageSize)
 		}
 		return checkRange(p, p.Addr, PageSize)
+	case traces.CodePage:
+		return checkRange(p, p.Addr, PageSize)
+	case traces.CodeLines:
+		if p.Line > userEnd/64 {
+			return fmt.Errorf("replay: codelines packet of line %#x, beyond user memory", p.Line)
+		}
 	case traces.Snapshot:
 		return checkRange(p, p.Addr, uint64(len(p.Bytes)))
 	case traces.Shared:

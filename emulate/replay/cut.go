@@ -322,6 +322,7 @@ func (c *cutter) copy(id emulate.ThreadID, x *stretch, fills []fill) error {
 // and what changed within it.
 func (c *cutter) process() error {
 	cur := c.s.r.Cursor(0)
+	later := map[uint64]bool{} // pages of code whose last version comes after the cut
 	for {
 		p, err := cur.Next()
 		if errors.Is(err, io.EOF) {
@@ -330,7 +331,13 @@ func (c *cutter) process() error {
 		if err != nil {
 			return err
 		}
+		switch p.Kind {
+		case traces.Code, traces.CodePage:
+			later[p.Addr>>PageShift] = p.Min > c.to
+		}
 		switch {
+		case p.Kind == traces.CodeLines && later[p.Line/linesPerPage]:
+			continue
 		case p.Kind == traces.Counters && (c.from > 1 || !c.end):
 			continue // of all of the recording
 		case p.Kind == traces.ProcessExit && !c.end, p.Kind != traces.ProcessExit && p.Kind.HasMin() && p.Min > c.to:

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
@@ -25,9 +26,10 @@ type Session struct {
 	threads []emulate.ThreadID
 	last    map[emulate.ThreadID]traces.StreamInfo
 
-	code    map[uint64][]codeVersion // by page number, in the order of min
-	recodes []recode                 // in the order of min
-	decoded *x86.Decoded             // for all who execute what the trace has
+	code    map[uint64][]*codeVersion // by page number, in the order of min
+	static  atomic.Pointer[func(num uint64) []byte]
+	recodes []recode     // in the order of min
+	decoded *x86.Decoded // for all who execute what the trace has
 	maps    []mapChange
 	modules []Module
 
@@ -54,15 +56,6 @@ type Session struct {
 	schedule  []Slice
 	schedErr  error
 }
-
-// A codeVersion is the content of a page of code from an orderable event on.
-type codeVersion struct {
-	min   uint64
-	bytes []byte // empty: nothing can be executed there any more
-}
-
-// A recode says that a page of code changed.
-type recode struct{ min, page uint64 }
 
 // A Module is an ELF image in the guest.
 type Module struct {
@@ -94,7 +87,7 @@ var logModes = []string{"independent", "ccp", "ccp:memory", "ccp:readers"}
 
 // Open reads the process stream of a trace. The Session doesn't close r.
 func Open(r *traces.Reader) (*Session, error) {
-	s := &Session{r: r, last: map[emulate.ThreadID]traces.StreamInfo{}, code: map[uint64][]codeVersion{}, decoded: x86.NewDecoded()}
+	s := &Session{r: r, last: map[emulate.ThreadID]traces.StreamInfo{}, code: map[uint64][]*codeVersion{}, decoded: x86.NewDecoded()}
 	h := r.Header()
 	switch {
 	case h.Arch != "x86-64":
@@ -139,8 +132,12 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.maps = append(s.maps, changeOf(p))
 		case traces.Module:
 			s.modules = append(s.modules, Module{Min: p.Min, Life: len(s.execs), Path: p.Path, Base: emulate.Addr(p.Addr), BuildID: p.BuildID, Size: p.Size, ModTime: p.ModTime})
-		case traces.Code:
+		case traces.Code, traces.CodePage:
 			s.addCode(p)
+		case traces.CodeLines:
+			if err := s.addCodeLines(p); err != nil {
+				return nil, err
+			}
 		case traces.Shared:
 			haveShared = true
 			lines = append(lines, p.Lines...)
@@ -190,14 +187,6 @@ func Open(r *traces.Reader) (*Session, error) {
 	}
 	sort.SliceStable(s.recodes, func(i, j int) bool { return s.recodes[i].min < s.recodes[j].min })
 	return s, nil
-}
-
-func (s *Session) addCode(p *traces.Packet) {
-	num := p.Addr >> PageShift
-	if len(s.code[num]) > 0 {
-		s.recodes = append(s.recodes, recode{p.Min, num})
-	}
-	s.code[num] = append(s.code[num], codeVersion{p.Min, append([]byte(nil), p.Bytes...)})
 }
 
 // Reader returns the trace.
@@ -284,37 +273,6 @@ func (s *Session) Deadlock() bool { return s.deadlock }
 
 // Images returns the memory snapshots in the trace.
 func (s *Session) Images() []Image { return s.snapshots }
-
-// CodeAt returns the instruction bytes from pc to the end of its page, as they
-// were after orderable event min, or nil if none are recorded. The caller must
-// not change them.
-func (s *Session) CodeAt(pc emulate.Addr, min uint64) []byte {
-	v := s.code[pc.Page()]
-	for i := len(v) - 1; i >= 0; i-- {
-		if v[i].min > min && i > 0 {
-			continue
-		}
-		// The first version also serves what came before it: a page's first
-		// decoding has no event of its own.
-		off := int(uint64(pc) % PageSize)
-		if off >= len(v[i].bytes) {
-			return nil
-		}
-		return v[i].bytes[off:]
-	}
-	return nil
-}
-
-// CodePages returns the numbers of the pages whose code is in the trace, in
-// ascending order.
-func (s *Session) CodePages() []uint64 {
-	var r []uint64
-	for p := range s.code {
-		r = append(r, p)
-	}
-	sort.Slice(r, func(i, j int) bool { return r[i] < r[j] })
-	return r
-}
 
 // A Slice is an uninterrupted stay of a thread on a processing unit: the
 // instructions From to To-1. Slices in the order of Min are the whole

@@ -126,9 +126,12 @@ func (s *Snapshot) KnownLine(line uint64) (data *[hwmodel.LineSize]byte, known u
 	return p.line(line), known
 }
 
-// Code returns the instruction bytes from pc to the end of its page, nil if the
-// trace has none.
+// Code returns the instruction bytes from pc to the end of its page, or as far as
+// they are known; nil if that at pc isn't.
 func (s *Snapshot) Code(pc uint64) []byte { return s.s.CodeAt(emulate.Addr(pc), s.min) }
+
+// CodeMissing says that there may be code at pc, and that it isn't known.
+func (s *Snapshot) CodeMissing(pc uint64) bool { return s.s.CodeMissing(emulate.Addr(pc), s.min) }
 
 // NewBlocks returns a cache for code, as Session.NewBlocks does.
 func (s *Snapshot) NewBlocks() *x86.BlockCache { return s.s.NewBlocks() }

@@ -194,7 +194,7 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 			cut = true
 			break
 		}
-		rest := code[at-pc:]
+		rest := code[min(at-pc, uint64(len(code))):]
 		if len(rest) < maxInst {
 			rest = c.fetch(at) // perhaps into the next page
 		}
@@ -213,6 +213,13 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 		}
 	}
 	bc.inst.code = nil
+	if u, ok := c.Mem.(CodeUser); ok {
+		n := at - pc
+		if fs[len(fs)-1] == nil { // what it is no instruction for may be further on
+			n += maxInst
+		}
+		u.CodeUsed(pc, n)
+	}
 	b.n = uint64(len(ops))
 	b.last = (at - 1) >> pageShift
 	b.finish(ops, fs, at)

@@ -99,6 +99,14 @@ type Memory interface {
 	Code(c *CPU, pc uint64) []byte
 }
 
+// A CodeUser is a Memory that wants to know which of the code that it showed is
+// used: CodeUsed is called when n bytes from pc on have been decoded, before any
+// of them is executed. They may reach into the next page, and beyond what is
+// there.
+type CodeUser interface {
+	CodeUsed(pc, n uint64)
+}
+
 // Env decides what the processor can't: everything non-deterministic.
 type Env interface {
 	// Orderable is called before an atomic read-modify-write (LOCK or XCHG
