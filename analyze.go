@@ -95,6 +95,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 				return nil, err
 			}
 			a.rep.Findings = append(a.rep.Findings, own...)
+			a.remember(a.rep.Findings)
 		}
 		if o.CheckersOnly {
 			break
@@ -192,6 +193,13 @@ type analysis struct {
 
 	rt   *runtimeData
 	heap *detect.Heap // of the first pass
+	then *conductThen
+
+	starts   map[*overlay.Section]*sectionStart // of the race under way
+	locksOf  *detect.Pass                       // whose locks these are
+	locksBy  map[uint64]races.LockID            // by address
+	newLocks map[races.LockID]uint64            // those that only experiments take
+	nextLock races.LockID
 
 	judged string         // the race under way
 	saved  map[string]int // experiments kept, by race

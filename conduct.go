@@ -75,11 +75,7 @@ func (a *analysis) unsafeCalls(handlers []detect.Delivery) []checkers.UnsafeCall
 	}
 	// Parents have smaller numbers than their children.
 	under := make([]*detect.Delivery, a.tree.Len()+1)
-	type call struct {
-		user funcs.NodeID
-		site emulate.Addr
-	}
-	index := map[call]int{}
+	index := map[callSite]int{}
 	var out []checkers.UnsafeCall
 	for id := funcs.NodeID(1); int(id) <= a.tree.Len(); id++ {
 		n := a.tree.Node(id)
@@ -91,33 +87,56 @@ func (a *analysis) unsafeCalls(handlers []detect.Delivery) []checkers.UnsafeCall
 			continue
 		}
 		d := under[n.Parent]
-		if under[id] = d; d == nil || a.tree.Class(id) == 0 {
+		if under[id] = d; d == nil {
 			continue
 		}
-		name := a.unsafeName(id)
-		if name == "" {
+		x, at, ok := a.unsafeCall(id, d)
+		if !ok {
 			continue
 		}
-		pl := a.tree.Place(n.Parent, n.Site)
-		at := call{pl.User, pl.UserPC}
-		if pl.User == 0 || under[pl.User] == nil {
-			continue
-		}
-		certain := a.interrupts(d)
 		if i, ok := index[at]; ok {
-			out[i].Certain = out[i].Certain || certain != ""
+			out[i].Certain = out[i].Certain || x.Certain
 			continue
 		}
 		index[at] = len(out)
-		x := checkers.UnsafeCall{Function: name, Signal: int(d.Signo), Thread: uint32(d.Thread), Position: a.positionOf(d.Thread, d.Count), Stack: a.ownFrames(pl.User, uint64(pl.UserPC)),
-			Certain: certain != "", Interrupted: certain}
-		if called := a.calledFrom(id, pl.User); called != name {
-			x.By = called
-		}
+		x.Position = a.positionOf(d.Thread, d.Count)
 		out = append(out, x)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Certain && !out[j].Certain })
 	return out
+}
+
+// A callSite is where a user's function makes a call.
+type callSite struct {
+	user funcs.NodeID
+	site emulate.Addr
+}
+
+// unsafeCall says whether the last call of a call path that a handler is on, as d
+// says, may not be made there.
+func (a *analysis) unsafeCall(id funcs.NodeID, d *detect.Delivery) (x checkers.UnsafeCall, at callSite, ok bool) {
+	if a.tree.Class(id) == 0 {
+		return x, at, false
+	}
+	name := a.unsafeName(id)
+	if name == "" {
+		return x, at, false
+	}
+	n := a.tree.Node(id)
+	pl := a.tree.Place(n.Parent, n.Site)
+	u := pl.User
+	for u != 0 && u != d.Node {
+		u = a.tree.Node(u).Parent
+	}
+	if u == 0 {
+		return x, at, false // what the signal interrupted
+	}
+	certain := a.interrupts(d)
+	x = checkers.UnsafeCall{Function: name, Signal: int(d.Signo), Thread: uint32(d.Thread), Stack: a.ownFrames(pl.User, uint64(pl.UserPC)), Certain: certain != "", Interrupted: certain}
+	if called := a.calledFrom(id, pl.User); called != name {
+		x.By = called
+	}
+	return x, callSite{pl.User, pl.UserPC}, true
 }
 
 // calledFrom names the function that a user's node called on the way to node id.
@@ -125,7 +144,9 @@ func (a *analysis) calledFrom(id, user funcs.NodeID) string {
 	for {
 		n := a.tree.Node(id)
 		if n.Parent == user || n.Parent == 0 {
-			if f := a.tree.Func(id); f != nil {
+			if f := a.tree.Func(id); f != nil && f.PLT {
+				return f.Linkage
+			} else if f != nil {
 				return f.Name
 			}
 			return ""
@@ -198,22 +219,28 @@ func (a *analysis) falsely(transfers, uses int) []checkers.SharedLine {
 		x := checkers.SharedLine{Transfers: l.Transfers}
 		own := true // of the run-time alone
 		for _, u := range l.Users {
-			name := a.name(uint64(u.Addr))
-			if name == "" {
-				name = fmt.Sprintf("memory at 0x%x", uint64(u.Addr))
-			}
-			b := a.pass.Detector.BlockAt(u.Addr)
-			own = own && (a.tree.RuntimeData(uint64(u.Addr)) || b.ID != 0 && a.tree.Class(b.Ctx).Own())
-			if b.ID != 0 && x.AllocatedAt == nil {
-				x.AllocatedAt = a.ownFrames(b.Ctx, b.PC)
-			}
-			x.Users = append(x.Users, checkers.LineUser{Thread: uint32(u.Thread), Name: name, Writes: u.Writes})
+			own = a.lineUser(&x, &u) && own
 		}
 		if !own {
 			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// lineUser adds a thread to those that use a line, and says whether what it uses
+// is the run-time's.
+func (a *analysis) lineUser(x *checkers.SharedLine, u *detect.LineUser) bool {
+	name := a.name(uint64(u.Addr))
+	if name == "" {
+		name = fmt.Sprintf("memory at 0x%x", uint64(u.Addr))
+	}
+	b := a.pass.Detector.BlockAt(u.Addr)
+	if b.ID != 0 && x.AllocatedAt == nil {
+		x.AllocatedAt = a.ownFrames(b.Ctx, b.PC)
+	}
+	x.Users = append(x.Users, checkers.LineUser{Thread: uint32(u.Thread), Name: name, Writes: u.Writes})
+	return a.tree.RuntimeData(uint64(u.Addr)) || b.ID != 0 && a.tree.Class(b.Ctx).Own()
 }
 
 // looseWaits keeps the waits for a condition that nothing repeats while the
@@ -234,7 +261,7 @@ func (a *analysis) looseWaits(list []detect.Misstep) []detect.Misstep {
 				break
 			}
 			if !f.PLT { // else it only jumps
-				again, known := loadsub.Again(a.codeAt, uint64(f.Entry), uint64(f.End), uint64(pc), func(site, target uint64) bool { return !a.unlocks(target) || !a.pass.Conduct.Gives(site, m.Lock) })
+				again, known := loadsub.Again(a.codeAt, uint64(f.Entry), uint64(f.End), uint64(pc), func(site, target uint64) bool { return !a.unlocks(target) || !a.gives(site, m.Lock) })
 				loose = !again && known
 			}
 			if taken[id] {
@@ -248,6 +275,14 @@ func (a *analysis) looseWaits(list []detect.Misstep) []detect.Misstep {
 		}
 	}
 	return out
+}
+
+// gives says whether the call at site gave up a lock in the recording.
+func (a *analysis) gives(site uint64, lock emulate.Addr) bool {
+	if a.then != nil {
+		return a.then.gives(site, lock)
+	}
+	return a.pass.Conduct.Gives(site, lock)
 }
 
 // codeAt returns at least the instruction at pc as the module's file has it.

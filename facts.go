@@ -2,6 +2,7 @@ package racesim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/racesim/racesim/checkers"
@@ -16,7 +17,7 @@ import (
 func (a *analysis) facts() *checkers.Facts {
 	x := a.t.s.Exit()
 	f := &checkers.Facts{Complete: a.t.Incomplete() == "" && x != nil && x.Signal == 0}
-	f.Cycles = func(length int) [][]checkers.LockEdge { return a.cycles(a.pass.Detector.LockGraph(), length) }
+	f.Cycles = func(length int) [][]checkers.LockEdge { return a.cycles(a.pass.Detector.LockGraph(), length, nil) }
 	if a.t.s.Deadlock() {
 		f.Stuck = a.stuck()
 	}
@@ -232,8 +233,9 @@ func readWord(read func(uint64, []byte) int, addr uint64) (v uint64, ok bool) {
 // maxCycles bounds the lock-order cycles that are reported.
 const maxCycles = 100
 
-// cycles lists the lock-order cycles of a graph.
-func (a *analysis) cycles(g *races.LockGraph, length int) [][]checkers.LockEdge {
+// cycles lists the lock-order cycles of a graph that have an edge which wanted
+// holds for; nil: all.
+func (a *analysis) cycles(g *races.LockGraph, length int, wanted func(*races.LockEdge) bool) [][]checkers.LockEdge {
 	d := a.pass.Detector
 	keys := map[*races.LockEdge]string{}
 	var out [][]checkers.LockEdge
@@ -249,9 +251,16 @@ func (a *analysis) cycles(g *races.LockGraph, length int) [][]checkers.LockEdge 
 			}
 			return k
 		}}) {
+		if wanted != nil && !slices.ContainsFunc(c, wanted) {
+			continue
+		}
 		var edges []checkers.LockEdge
 		for _, e := range c {
-			edges = append(edges, a.lockEdge(e))
+			x := a.lockEdge(e)
+			if wanted == nil {
+				x.Position = a.positionOf(e.Taken.Thread, e.Taken.Count)
+			}
+			edges = append(edges, x)
 		}
 		out = append(out, edges)
 	}
@@ -259,11 +268,9 @@ func (a *analysis) cycles(g *races.LockGraph, length int) [][]checkers.LockEdge 
 }
 
 func (a *analysis) lockEdge(e *races.LockEdge) checkers.LockEdge {
-	d := a.pass.Detector
 	return checkers.LockEdge{Thread: uint32(e.Taken.Thread), ToShared: e.Mode.Shared(),
 		FromStack: a.ownFrames(e.Held.Ctx, e.Held.PC), ToStack: a.ownFrames(e.Taken.Ctx, e.Taken.PC),
-		FromName: a.lockName(uint64(d.LockAddr(e.From))), ToName: a.lockName(uint64(d.LockAddr(e.To))),
-		Position: a.positionOf(e.Taken.Thread, e.Taken.Count)}
+		FromName: a.lockName(a.lockAddr(e.From)), ToName: a.lockName(a.lockAddr(e.To))}
 }
 
 // stuck describes the threads of a deadlock.

@@ -232,6 +232,7 @@ func (j *judging) leftOut(g *group, tried int) []string {
 func (a *analysis) judge(g *group) report.Race {
 	r := a.race(g)
 	a.judged = r.ID
+	a.starts = nil
 	defer func() { a.judged = "" }()
 	j := &judging{r: &r, invented: map[uint64]bool{}}
 	ev := &j.ev
@@ -384,6 +385,8 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		j.ev.SerialFailed = "a section could not be captured: " + strings.ReplaceAll(why.Error(), "\n", "; ")
 		return nil
 	}
+	a.around(sa, &p.First)
+	a.around(sb, &p.Second)
 	apart, err := a.apart(p, sa, sb)
 	if err != nil {
 		s := &loadsub.Serial{Err: err.Error()}
@@ -478,9 +481,11 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 	for _, c := range s.Changes {
 		x.Checkers = append(x.Checkers, c.String())
 		switch {
-		case c.Order && ev.OrderFinding == "":
+		case c.Order && c.Weight == loadsub.Decides && ev.OrderFinding == "":
 			ev.OrderFinding = c.Sentence()
-		case c.Order:
+		case c.Order && c.Weight == loadsub.Tips && ev.OrderHint == "":
+			ev.OrderHint = c.Sentence()
+		case c.Order || c.Weight != loadsub.Decides:
 		case strings.Contains(s.What, bare(c.What)):
 			ev.NotSerialWhat = strings.TrimSuffix(s.What, " ("+c.Checker+")") + " (" + c.Checker + ")"
 		case ev.Appeared == "":

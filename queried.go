@@ -15,7 +15,9 @@ func (a *analysis) queried(f *checkers.Facts) {
 	r := a.o.Rules
 	if r.Wants("locks") {
 		for _, e := range a.pass.Detector.LockGraph().Edges() {
-			f.Pairs = append(f.Pairs, a.lockEdge(e))
+			x := a.lockEdge(e)
+			x.Position = a.positionOf(e.Taken.Thread, e.Taken.Count)
+			f.Pairs = append(f.Pairs, x)
 		}
 	}
 	c := a.pass.Conduct
@@ -56,20 +58,30 @@ func (a *analysis) calls(handlers []detect.Delivery) []checkers.Call {
 	for id := funcs.NodeID(1); int(id) <= a.tree.Len(); id++ {
 		n := a.tree.Node(id)
 		under[id] = by[id] || under[n.Parent]
-		fn := a.tree.Func(id)
-		if n.Parent == 0 || by[id] || fn == nil || a.tree.Class(n.Parent) != 0 {
+		if by[id] {
 			continue
 		}
-		if g := a.ms.FuncAt(emulate.Addr(n.Site)); g != nil && g.Runtime && !g.Library {
-			continue
+		if c, ok := a.call(id, under[n.Parent]); ok {
+			out = append(out, c)
 		}
-		name, lib := fn.Name, fn.Runtime
-		if fn.PLT {
-			if x := a.ms.ExportedIn(fn.Module.Life, fn.Linkage); x != nil {
-				name, lib = x.Name, x.Runtime
-			}
-		}
-		out = append(out, checkers.Call{Callee: name, Library: lib, Handler: under[n.Parent], Stack: a.ownFrames(n.Parent, uint64(n.Site))})
 	}
 	return out
+}
+
+// call describes the last call of a call path, if the program's own code makes it.
+func (a *analysis) call(id funcs.NodeID, handler bool) (c checkers.Call, ok bool) {
+	n, fn := a.tree.Node(id), a.tree.Func(id)
+	if n.Parent == 0 || fn == nil || a.tree.Class(n.Parent) != 0 {
+		return c, false
+	}
+	if g := a.ms.FuncAt(emulate.Addr(n.Site)); g != nil && g.Runtime && !g.Library {
+		return c, false
+	}
+	name, lib := fn.Name, fn.Runtime
+	if fn.PLT {
+		if x := a.ms.ExportedIn(fn.Module.Life, fn.Linkage); x != nil {
+			name, lib = x.Name, x.Runtime
+		}
+	}
+	return checkers.Call{Callee: name, Library: lib, Handler: handler, Stack: a.ownFrames(n.Parent, uint64(n.Site))}, true
 }

@@ -294,6 +294,9 @@ func (t *trial) evidence() classify.Trial {
 	}
 	found, mended := "", ""
 	for _, c := range t.Changes {
+		if c.Weight != loadsub.Decides {
+			continue
+		}
 		if c.Gone {
 			mended = c.Sentence()
 		} else {

@@ -18,6 +18,10 @@ func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	rt := a.runtime()
 	world := loadsub.World{Quiet: a.quiet, Name: a.name, Scalar: a.scalar, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
 		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
+	if world.Watch = a.watch(); world.Watch != nil {
+		world.Check = a.checkAgain
+	}
+	world.Weigh = a.o.Rules.Weighs
 	a.schedules(&world)
 	return world
 }
@@ -44,6 +48,7 @@ func (a *analysis) scalar(addr uint64) (loadsub.Scalar, bool) {
 type runtimeData struct {
 	jumps   []uint64 // allocator functions that are jumped to
 	locks   map[emulate.Addr]overlay.LockCall
+	threads map[emulate.Addr]overlay.ThreadCall
 	glibc   bool     // its allocator is the one in use
 	list    uint64   // the word that begins the list of streams; 0: unknown
 	streams []uint64 // stdin, stdout, stderr
@@ -53,11 +58,11 @@ func (a *analysis) runtime() *runtimeData {
 	if a.rt != nil {
 		return a.rt
 	}
-	rt := &runtimeData{locks: detect.LockCalls(a.ms)}
+	rt := &runtimeData{locks: detect.LockCalls(a.ms), threads: detect.ThreadCalls(a.ms)}
 	if m := a.ms.Exported("malloc"); m != nil {
 		rt.glibc = m.Module.Kind == funcs.ModLibc || m.Runtime
 	}
-	for _, pc := range a.tree.JumpTargets(nil) {
+	for _, pc := range a.tree.JumpTargets(func(f *funcs.Func) bool { return rt.locks[f.Entry] != 0 || rt.threads[f.Entry] != 0 }) {
 		rt.jumps = append(rt.jumps, uint64(pc))
 	}
 	if at, ok := a.ms.DataNamed("_IO_list_all"); ok {

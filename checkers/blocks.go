@@ -16,6 +16,7 @@ var doubleFree = &Checker{
 	Before:   "free(p); … free(p);",
 	After:    "free(p); p = NULL; … free(p);",
 	Severity: "error",
+	Again:    Again{Text: "blocks that the sections free twice, be it one of them or both.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return badFrees(f.Frees, "twice", func(x *BadFree) string {
 			return fmt.Sprintf("a block of %s allocated at %s is freed again; it was freed at %s", plural(int(x.Block.Size), "byte"), top(x.Block.AllocatedAt), top(x.Block.FreedAt))
@@ -32,6 +33,7 @@ var invalidFree = &Checker{
 	Before:   "char *p = malloc(9); while (*p == ' ') p++; free(p);",
 	After:    "char *p = malloc(9), *q = p; while (*q == ' ') q++; free(p);",
 	Severity: "error",
+	Again:    Again{Text: "addresses in the middle of a block that is in use.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		inside := badFrees(f.Frees, "inside", func(x *BadFree) string {
 			return fmt.Sprintf("what is freed is %s into a block of %s allocated at %s", plural(int(x.Addr-x.Block.Addr), "byte"), plural(int(x.Block.Size), "byte"), top(x.Block.AllocatedAt))
@@ -51,6 +53,7 @@ var mismatchedFree = &Checker{
 	Before:   "int *p = new int[8]; … delete p;",
 	After:    "int *p = new int[8]; … delete[] p;",
 	Severity: "warning",
+	Again:    Again{Text: "blocks that the sections free, whoever allocated them.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return badFrees(f.Frees, "otherwise", func(x *BadFree) string {
 			return fmt.Sprintf("%s frees a block of %s that %s allocated at %s", x.By, plural(int(x.Block.Size), "byte"), x.For, top(x.Block.AllocatedAt))
@@ -97,6 +100,7 @@ var heapOverflow = &Checker{
 	Before:   "char *p = malloc(strlen(s)); strcpy(p, s);",
 	After:    "char *p = malloc(strlen(s) + 1); strcpy(p, s);",
 	Severity: "error",
+	Again:    Again{Text: "accesses next to blocks, those of the recording and those that the sections allocate.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return badAccesses(f.Beyond, func(a *BadAccess) string {
 			op := "read"

@@ -13,6 +13,7 @@ type Checker struct {
 	After    string // the same, mended
 	Severity string // error, warning or note
 	Options  []Option
+	Again    Again
 	run      func(f *Facts, opt map[string]int64) []report.Finding
 }
 
@@ -58,10 +59,14 @@ func IDs() []string {
 
 // Run runs every checker that the rules don't switch off. rules may be nil.
 func Run(f *Facts, rules *Rules) []report.Finding {
+	return run(f, rules, func(*Checker) bool { return true })
+}
+
+func run(f *Facts, rules *Rules, wanted func(*Checker) bool) []report.Finding {
 	var out []report.Finding
 	for _, c := range All {
 		s := rules.Setting(c.ID)
-		if s.Severity == "off" {
+		if s.Severity == "off" || !wanted(c) {
 			continue
 		}
 		opt := map[string]int64{}

@@ -17,6 +17,7 @@ var wrongUnlock = &Checker{
 	Before:   "T1: lock(m); start(T2);   T2: work(); unlock(m);",
 	After:    "T1: start(T2); sem_wait(s);   T2: work(); sem_post(s);",
 	Severity: "error",
+	Again:    Again{Text: "mutexes that a section gives up while the other one, or nobody, holds them.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return lockMisuses(f.Unlocks, func(m *LockMisuse) string {
 			if m.Holder == 0 {
@@ -36,6 +37,7 @@ var destroyLocked = &Checker{
 	Before:   "T1: lock(&p->m); use(p); unlock(&p->m);   T2: mutex_destroy(&p->m); free(p);",
 	After:    "T1: lock(&p->m); use(p); unlock(&p->m);   T2: join(T1); mutex_destroy(&p->m); free(p);",
 	Severity: "error",
+	Again:    Again{Text: "mutexes that a section destroys while somebody holds them.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return lockMisuses(f.Destroys, func(m *LockMisuse) string {
 			what := "destroyed"
@@ -60,6 +62,7 @@ var waitUnlocked = &Checker{
 	Before:   "while (!ready) cond_wait(&c, &m);",
 	After:    "lock(&m); while (!ready) cond_wait(&c, &m); unlock(&m);",
 	Severity: "error",
+	Again:    Again{Text: "waits with a mutex that the other section, or nobody, holds.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return lockMisuses(f.Waits, func(m *LockMisuse) string {
 			if m.Holder == 0 {
@@ -80,6 +83,7 @@ var waitLoop = &Checker{
 	Before:   "lock(&m); if (!ready) cond_wait(&c, &m); use(); unlock(&m);",
 	After:    "lock(&m); while (!ready) cond_wait(&c, &m); use(); unlock(&m);",
 	Severity: "warning",
+	Again:    Again{Text: "places that wait, in sections that the recording shows not to.", Places: true, Tips: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return lockMisuses(f.LooseWaits, func(m *LockMisuse) string {
 			return fmt.Sprintf("waits for a condition with %s, and doesn't test it again afterwards: the wait may end although nothing happened", m.Lock)
@@ -120,6 +124,7 @@ var unjoined = &Checker{
 	Before:   "pthread_create(&t, NULL, work, job); return;",
 	After:    "pthread_create(&t, NULL, work, job); pthread_detach(t); return;",
 	Severity: "warning",
+	Again:    Again{Text: "threads that the sections join or detach in the recording and then don't, or the other way round.", Tips: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		if !f.Complete {
 			return nil

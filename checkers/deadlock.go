@@ -17,6 +17,7 @@ var deadlock = &Checker{
 	Before:   "T1: lock(a); lock(b);   T2: lock(b); lock(a);   // both have their first one",
 	After:    "T1: lock(a); lock(b);   T2: lock(a); lock(b);",
 	Severity: "error",
+	Again:    Again{Text: "sections of which each waits for a lock that the other one holds.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		if len(f.Stuck) == 0 {
 			return nil

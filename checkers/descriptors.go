@@ -17,6 +17,7 @@ var descriptorLeak = &Checker{
 	Before:   "int fd = open(name, O_RDONLY); if (read(fd, b, n) != n) return -1; close(fd);",
 	After:    "int fd = open(name, O_RDONLY); if (read(fd, b, n) != n) { close(fd); return -1; } close(fd);",
 	Severity: "warning",
+	Again:    Again{Text: "descriptors that the sections open, and whose numbers are nowhere when both have ended."},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		n := map[string]int{}
 		var keys []string
@@ -49,6 +50,7 @@ var descriptorClosed = &Checker{
 	Before:   "close(fd); … write(fd, b, n);",
 	After:    "close(fd); fd = -1; … if (fd >= 0) write(fd, b, n);",
 	Severity: "error",
+	Again:    Again{Text: "descriptors that a section closed and either of them uses.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		seen := map[string]bool{}
 		var out []report.Finding

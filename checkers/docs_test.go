@@ -49,13 +49,13 @@ func TestDocsListWhatThereIs(t *testing.T) {
 	for _, f := range placeFields {
 		fmt.Fprintf(&kinds, "| | `%s` | %s | %s |\n", f.Name, typeName(f.zero), f.Doc)
 	}
-	all.WriteString("| checker | severity | what it finds | options |\n| --- | --- | --- | --- |\n")
+	all.WriteString("| checker | severity | what it finds | in experiments | options |\n| --- | --- | --- | --- | --- |\n")
 	for _, c := range All {
 		var opts []string
 		for _, o := range c.Options {
 			opts = append(opts, fmt.Sprintf("`%s` (%d): %s", o.Name, o.Default, o.Doc))
 		}
-		fmt.Fprintf(&all, "| `%s` | %s | %s | %s |\n", c.ID, c.Severity, c.Title, strings.Join(opts, "; "))
+		fmt.Fprintf(&all, "| `%s` | %s | %s | %s | %s |\n", c.ID, c.Severity, c.Title, Worth((*Rules)(nil).Weighs(c.ID)), strings.Join(opts, "; "))
 	}
 	const path = "../docs/rules.md"
 	b, err := os.ReadFile(path)

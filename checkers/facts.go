@@ -187,7 +187,7 @@ type FileMisuse struct {
 // A SharedLine is a cache line that moves between threads which use different
 // parts of it.
 type SharedLine struct {
-	Transfers   int
+	Transfers   int // 0: nobody counted
 	Users       []LineUser
 	AllocatedAt []report.Frame // if it is of the heap
 }

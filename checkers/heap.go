@@ -17,6 +17,7 @@ var leak = &Checker{
 	Before:   "void f(void) { char *p = malloc(100); use(p); }",
 	After:    "void f(void) { char *p = malloc(100); use(p); free(p); }",
 	Severity: "warning",
+	Again:    Again{Text: "blocks that the sections allocate, and that nothing points to when both have ended.", Inside: true},
 	Options: []Option{
 		{"reachable", "1 reports blocks to which a pointer is left, too", 0},
 		{"min_bytes", "bytes at one allocation site below which nothing is reported", 1},
@@ -81,6 +82,7 @@ var useAfterFree = &Checker{
 	Before:   "free(p); return p->n;",
 	After:    "int n = p->n; free(p); return n;",
 	Severity: "error",
+	Again:    Again{Text: "accesses to blocks that the sections freed.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return badAccesses(f.Freed, func(a *BadAccess) string {
 			op := "read"
@@ -104,6 +106,7 @@ var uninitialised = &Checker{
 	Before:   "int *p = malloc(sizeof *p); return *p;",
 	After:    "int *p = calloc(1, sizeof *p); return *p;",
 	Severity: "warning",
+	Again:    Again{Text: "reads of bytes that nobody had written in blocks that the sections allocate, if other bytes there make a difference to what comes out.", Inside: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		return badAccesses(f.Uninitialised, func(a *BadAccess) string {
 			return fmt.Sprintf("read of %d bytes that were never written, at offset %d of a block of %d bytes allocated at %s",

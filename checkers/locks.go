@@ -19,6 +19,7 @@ var lockOrder = &Checker{
 	Before:   "T1: lock(a); lock(b);   T2: lock(b); lock(a);",
 	After:    "T1: lock(a); lock(b);   T2: lock(a); lock(b);",
 	Severity: "error",
+	Again:    Again{Text: "locks that the sections take, with what the recording shows of all others: cycles that an acquisition of theirs closes."},
 	Options:  []Option{{"length", "longest cycle looked for, in locks", 6}},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		if f.Cycles == nil {
@@ -31,6 +32,16 @@ var lockOrder = &Checker{
 		return out
 	},
 }
+
+// CycleKey is the same for cycles that the same code makes.
+func CycleKey(c []LockEdge) string {
+	x := cycleFinding(c)
+	x.Checker = lockOrder.ID
+	return Key(&x)
+}
+
+// wanted ends what is said of a lock that a thread waits for.
+const wanted = " wanted"
 
 // cycleFinding begins with the acquisition that comes first in the source.
 func cycleFinding(path []LockEdge) report.Finding {
@@ -51,9 +62,11 @@ func cycleFinding(path []LockEdge) report.Finding {
 	}
 	for i, e := range path {
 		if i > 0 {
-			x.Related = append(x.Related, report.Related{What: e.ToName + " wanted", Thread: e.Thread, Stack: e.ToStack})
+			x.Related = append(x.Related, report.Related{What: e.ToName + wanted, Thread: e.Thread, Stack: e.ToStack})
 		}
-		x.Related = append(x.Related, report.Related{What: e.FromName + " taken", Thread: e.Thread, Stack: e.FromStack})
+		if len(e.FromStack) > 0 {
+			x.Related = append(x.Related, report.Related{What: e.FromName + " taken", Thread: e.Thread, Stack: e.FromStack})
+		}
 	}
 	return x
 }

@@ -73,7 +73,7 @@ suppress:
 
 func TestEveryCheckerIsDocumented(t *testing.T) {
 	for _, c := range All {
-		if c.Title == "" || c.Text == "" || c.Before == "" || c.After == "" || c.Severity == "" || c.run == nil {
+		if c.Title == "" || c.Text == "" || c.Before == "" || c.After == "" || c.Severity == "" || c.run == nil || c.Again.Text == "" {
 			t.Errorf("%s: incomplete", c.ID)
 		}
 	}

@@ -18,6 +18,7 @@ var falseSharing = &Checker{
 	Before:   "struct { long hits, misses; } n;   // two threads, one counts each",
 	After:    "struct { alignas(64) long hits; alignas(64) long misses; } n;",
 	Severity: "note",
+	Again:    Again{Text: "lines that both sections access at least uses times, at different bytes. There are no caches in experiments, so transfers aren't counted.", Places: true, Tips: true},
 	Options: []Option{
 		{"transfers", "transfers to each of the threads below which nothing is reported", 16},
 		{"uses", "accesses by each of the threads below which nothing is reported", 2000},
@@ -47,7 +48,11 @@ var falseSharing = &Checker{
 				continue
 			}
 			seen[k] = true
-			out = append(out, report.Finding{Message: fmt.Sprintf("a cache line moved %d times between threads that use different parts of it: %s", l.Transfers, strings.Join(parts, ", ")),
+			moved := fmt.Sprintf("a cache line moved %d times between threads that use different parts of it", l.Transfers)
+			if l.Transfers == 0 {
+				moved = "threads use different parts of one cache line"
+			}
+			out = append(out, report.Finding{Message: moved + ": " + strings.Join(parts, ", "),
 				Thread: l.Users[0].Thread, Stack: l.AllocatedAt})
 		}
 		return out

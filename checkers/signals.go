@@ -18,6 +18,7 @@ var signalUnsafe = &Checker{
 	Before:   "void on_term(int s) { printf(\"bye\\n\"); exit(0); }",
 	After:    "volatile sig_atomic_t stop; void on_term(int s) { stop = 1; }   …   while (!stop) work();",
 	Severity: "warning",
+	Again:    Again{Text: "calls by handlers that run within the sections, or that the sections are part of.", Places: true, Tips: true},
 	run: func(f *Facts, opt map[string]int64) []report.Finding {
 		seen := map[string]bool{}
 		var out []report.Finding

@@ -27,6 +27,8 @@ type Evidence struct {
 	// Appeared is what a checker finds in an interleaving and in neither serial
 	// order, as a sentence; OrderFinding what it finds in one of these only.
 	Appeared, OrderFinding string
+	// OrderHint is like OrderFinding, of a checker whose finding alone is no harm.
+	OrderHint string
 	// RecordedOdd: the recorded outcome itself equals neither serial order.
 	RecordedOdd bool
 	// OrdersDiffer: the two serial orders end differently.
@@ -162,6 +164,8 @@ func decide(e *Evidence) Judgement {
 		return by(Benign, ByHypothesis, "each of %d interleavings ends like one of the two serial orders, though %s", e.Interleavings, t.abnormalWhat)
 	case e.Interleavings > 0 && e.Gone != "":
 		return by(Benign, ByGone, "each of %d interleavings ends like one of the two serial orders, and %s", e.Interleavings, e.Gone)
+	case e.Interleavings > 0 && e.Once && e.OrderHint != "":
+		return by(Harmful, ByChecker, "the two orders, between which nothing decides, differ for good, and in one of them %s", e.OrderHint)
 	case e.Interleavings > 0 && e.Once:
 		return by(Unknown, ByOneOrder, "each of %d interleavings ends like one of the two serial orders, which differ for good, and nothing says whether both are right", e.Interleavings)
 	case e.Interleavings > 0:

@@ -2,19 +2,42 @@ package loadsub
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/racesim/racesim/emulate/overlay"
 )
+
+// A Weight says what a finding is good for when verdicts are given.
+type Weight uint8
+
+const (
+	Ignored Weight = iota
+	Shown          // it is shown
+	Tips           // it decides between two orders if nothing else does
+	Decides        // an execution that has it went wrong
+)
+
+// A Finding is what a checker finds in an execution.
+type Finding struct {
+	Checker string // its identifier
+	Key     string // the same for what is the same in another execution; "" is one for all
+	What    string // a sentence without its full stop
+	Weight  Weight
+	// Recorded: the recorded execution has it, too. It is nothing new then.
+	Recorded bool
+}
 
 // A Change is a checker that finds something in one execution of the sections
 // and not in those that it is compared with, or the other way round.
 type Change struct {
 	Checker string // its identifier
 	What    string // a sentence without its full stop
-	Gone    bool   // it is the others that have it
-	Order   bool   // one of the two serial orders has it
-	Runs    int    // executions that have it
+	Weight  Weight
+	Gone    bool // it is the others that have it
+	Order   bool // one of the two serial orders has it
+	Runs    int  // executions that have it
 }
 
 func (c Change) String() string {
@@ -27,66 +50,92 @@ func (c Change) String() string {
 // Sentence is what the checker finds, and its name.
 func (c Change) Sentence() string { return c.What + " (" + c.Checker + ")" }
 
-// found lists what the checkers find in a run, the first of each.
-func found(secs []*overlay.Section, r *overlay.Result) map[string]string {
-	out := map[string]string{}
-	for _, f := range r.Findings() {
-		if out[f.Checker] == "" {
-			out[f.Checker] = fmt.Sprintf("thread %d %s", secs[f.Part].Thread, f.What)
+// found lists what the checkers find in a run.
+func (w World) found(secs []*overlay.Section, r *overlay.Result) []Finding {
+	var out []Finding
+	add := func(checker, what string) {
+		weight := Decides
+		if w.Weigh != nil {
+			weight = w.Weigh(checker)
+		}
+		if weight != Ignored {
+			out = append(out, Finding{Checker: checker, What: what, Weight: weight})
 		}
 	}
+	for _, f := range r.Findings() {
+		add(f.Checker, fmt.Sprintf("thread %d %s", secs[f.Part].Thread, f.What))
+	}
 	if what := lost(secs, r); what != "" {
-		out["leak"] = what
+		add("leak", what)
+	}
+	if w.Check != nil {
+		out = append(out, w.Check(secs, r)...)
 	}
 	return out
 }
 
-// changes compares what checkers find in a run with the reference runs: what is
-// new is in none of them, what is gone in all.
-func changes(secs []*overlay.Section, r *overlay.Result, refs []*overlay.Result) []Change {
-	got := found(secs, r)
-	had, all := map[string]bool{}, map[string]int{}
-	first := map[string]string{}
-	for _, q := range refs {
-		for id, what := range found(secs, q) {
-			had[id] = true
-			if all[id]++; first[id] == "" {
-				first[id] = what
-			}
-		}
-	}
+func has(list []Finding, f *Finding) bool {
+	return slices.ContainsFunc(list, func(g Finding) bool { return g.Checker == f.Checker && g.Key == f.Key })
+}
+
+// changes compares what checkers find in a run with what they find in the
+// reference runs: what is new is in none of them, what is gone in all. all says
+// that the run came to its end.
+func changes(got []Finding, all bool, refs ...[]Finding) []Change {
 	var out []Change
-	for id, what := range got {
-		if !had[id] {
-			out = append(out, Change{Checker: id, What: what, Runs: 1})
+	for i := range got {
+		f := &got[i]
+		if !f.Recorded && !slices.ContainsFunc(refs, func(r []Finding) bool { return has(r, f) }) {
+			out = noted(out, Change{Checker: f.Checker, What: f.What, Weight: f.Weight, Runs: 1})
 		}
 	}
-	if len(refs) == 1 && done(r) {
-		for id := range all {
-			if got[id] == "" {
-				out = append(out, Change{Checker: id, What: first[id], Gone: true, Runs: 1})
+	if len(refs) == 1 && all {
+		for i := range refs[0] {
+			if f := &refs[0][i]; !has(got, f) {
+				out = noted(out, Change{Checker: f.Checker, What: f.What, Weight: f.Weight, Gone: true, Runs: 1})
 			}
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Checker < out[j].Checker })
 	return out
+}
+
+// noted adds a change, one of each checker.
+func noted(list []Change, c Change) []Change {
+	i := slices.IndexFunc(list, func(d Change) bool { return d.String() >= c.String() })
+	switch {
+	case i < 0:
+		return append(list, c)
+	case list[i].String() != c.String():
+		return slices.Insert(list, i, c)
+	case c.Weight > list[i].Weight:
+		list[i] = c
+	}
+	return list
+}
+
+// decisive returns the first change that is a fault of the execution that has
+// it, nil if there is none.
+func decisive(list []Change) *Change {
+	for i := range list {
+		if list[i].Weight == Decides {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 // between compares the two serial orders. What is found where a section comes
 // first that waited in the recording isn't found in an order that could have been,
 // as far as is known: it may have waited for what the other thread did later.
-func (p Pair) between(ab, ba *overlay.Result, okAB, okBA bool) []Change {
-	secs := []*overlay.Section{p.A, p.B}
+func (p Pair) between(ab, ba *overlay.Result, okAB, okBA bool, inAB, inBA []Finding) []Change {
 	var out []Change
-	one := func(first *overlay.Section, r, q *overlay.Result) {
+	one := func(first *overlay.Section, got, had []Finding) {
 		if first.Waits() {
 			return
 		}
-		had := found(secs, q)
-		for id, what := range found(secs, r) {
-			if had[id] == "" {
-				out = append(out, Change{Checker: id, What: what, Order: true, Runs: 1})
-			}
+		for _, c := range changes(got, false, had) {
+			c.Order = true
+			out = noted(out, c)
 		}
 	}
 	ends := func(r *overlay.Result, ok bool) bool {
@@ -96,10 +145,9 @@ func (p Pair) between(ab, ba *overlay.Result, okAB, okBA bool) []Change {
 		return ok
 	}
 	if ends(ab, okAB) && ends(ba, okBA) {
-		one(p.A, ab, ba)
-		one(p.B, ba, ab)
+		one(p.A, inAB, inBA)
+		one(p.B, inBA, inAB)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Checker < out[j].Checker })
 	return out
 }
 
@@ -127,6 +175,24 @@ func done(r *overlay.Result) bool {
 	return true
 }
 
+// Kept says whether a small number, such as a descriptor's, is in memory that
+// outlives the sections, or in a register that is read afterwards.
+func Kept(secs []*overlay.Section, r *overlay.Result, n uint32) bool {
+	kept := false
+	r.Ints(func(at uint64, v uint32) { kept = kept || v == n && outlives(secs, at) })
+	for i, s := range secs {
+		for k, v := range r.Ends[i].Regs {
+			kept = kept || uint32(v) == n && (s.Live == nil || s.Live.GPR[k] != 0)
+		}
+		for k, v := range r.Ends[i].XMM {
+			for _, w := range v {
+				kept = kept || (uint32(w) == n || uint32(w>>32) == n) && (s.Live == nil || s.Live.XMM[k] != 0)
+			}
+		}
+	}
+	return kept
+}
+
 // lost says which block, allocated by the sections and not freed, nothing points
 // to at their ends: no memory that outlives them and no register that is read
 // afterwards. "" if there is none, or if they didn't come to their ends.
@@ -135,11 +201,26 @@ func lost(secs []*overlay.Section, r *overlay.Result) string {
 	if len(blocks) == 0 || !done(r) {
 		return ""
 	}
-	addrs := make([]uint64, 0, len(blocks))
-	for a := range blocks {
-		addrs = append(addrs, a)
+	addrs := slices.Sorted(maps.Keys(blocks))
+	reached := pointed(secs, r, addrs, blocks)
+	for _, a := range addrs {
+		if !reached[a] {
+			return fmt.Sprintf("a block of %d bytes is allocated and then nothing points to it any more", blocks[a])
+		}
 	}
-	sort.Slice(addrs, func(i, j int) bool { return addrs[i] < addrs[j] })
+	return ""
+}
+
+// Reached returns the blocks, of those that the sections allocated and didn't
+// free, that something points to at their ends.
+func Reached(secs []*overlay.Section, r *overlay.Result) map[uint64]bool {
+	blocks := r.New()
+	return pointed(secs, r, slices.Sorted(maps.Keys(blocks)), blocks)
+}
+
+// pointed returns those blocks, of the given ones, that memory which outlives the
+// sections points to, or a register that is read afterwards. addrs are in order.
+func pointed(secs []*overlay.Section, r *overlay.Result, addrs []uint64, blocks map[uint64]uint64) map[uint64]bool {
 	reached := map[uint64]bool{}
 	point := func(v uint64) {
 		i := sort.Search(len(addrs), func(i int) bool { return addrs[i] > v }) - 1
@@ -169,10 +250,5 @@ func lost(secs []*overlay.Section, r *overlay.Result) string {
 			}
 		}
 	}
-	for _, a := range addrs {
-		if !reached[a] {
-			return fmt.Sprintf("a block of %d bytes is allocated and then nothing points to it any more", blocks[a])
-		}
-	}
-	return ""
+	return reached
 }

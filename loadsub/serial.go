@@ -182,14 +182,23 @@ func Serialise(p Pair) *Serial {
 	if odd := p.recordedOdd(ref); odd != nil {
 		s.RecordedOdd, s.Outputs, s.What = true, odd, sentence(odd)
 	}
-	s.Changes = p.between(ab, ba, okAB, okBA)
-	p.tries(s, pre, ref)
+	secs := []*overlay.Section{p.A, p.B}
+	inAB, inBA := p.World.found(secs, ab), p.World.found(secs, ba)
+	s.Changes = p.between(ab, ba, okAB, okBA, inAB, inBA)
+	var had [][]Finding
+	if okAB {
+		had = append(had, inAB)
+	}
+	if okBA {
+		had = append(had, inBA)
+	}
+	p.tries(s, pre, ref, had)
 	if s.Odd == 0 {
 		// What they come to share only in another order than the recorded one
 		// is raced for as well.
 		if more := p.reached(ab, ba); len(more) > 0 {
 			p.Racy = append(append([]overlay.Span(nil), p.Racy...), more...)
-			p.tries(s, pre, ref)
+			p.tries(s, pre, ref, had)
 		}
 	}
 	return s
@@ -210,8 +219,9 @@ func Public(os []Output) *Output {
 	return nil
 }
 
-// tries executes interleavings and compares them with the serial orders.
-func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result) {
+// tries executes interleavings and compares them with the serial orders, in
+// which the checkers find had.
+func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result, had [][]Finding) {
 	polls := &polling{p: p, pre: pre}
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	s.Unreached = hits == [2]int{}
@@ -221,9 +231,10 @@ func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result) {
 			continue
 		}
 		// What a checker has found is true however it goes on.
-		new := changes([]*overlay.Section{p.A, p.B}, r, ref)
+		new := changes(p.World.found([]*overlay.Section{p.A, p.B}, r), false, had...)
+		wrong := decisive(new)
 		ends := judgeable(r, ref)
-		if !ends && len(new) == 0 {
+		if !ends && wrong == nil {
 			s.Failed++
 			continue
 		}
@@ -240,20 +251,18 @@ func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result) {
 				least = d
 			}
 		}
-		if len(new) > 0 {
-			s.change(new)
-			if !odd {
-				least = []Output{{Name: new[0].Checker, Want: "nothing", Got: new[0].What}}
-			}
+		s.change(new)
+		if wrong != nil && !odd {
+			least = []Output{{Name: wrong.Checker, Want: "nothing", Got: wrong.What}}
 		}
-		if len(new) > 0 || odd && !p.retried(pre, r) && !p.published(r) && !polls.like(r) {
+		if wrong != nil || odd && !p.retried(pre, r) && !p.published(r) && !polls.like(r) {
 			s.Odd++
 			if s.FirstOdd == nil {
 				s.FirstOdd = &sch
 				if !s.RecordedOdd {
 					s.Outputs, s.What = least, sentence(least)
 					if !odd {
-						s.What = new[0].Sentence()
+						s.What = wrong.Sentence()
 					}
 				}
 			}

@@ -298,6 +298,13 @@ type World struct {
 	// line lie between heap blocks, as the recording has them.
 	Lock  func(target uint64) overlay.LockCall
 	Edges func(line uint64) uint64
+	// Watch says what a run keeps account of, for Check, which looks at it when all
+	// has ended. Both may be nil.
+	Watch *overlay.Watch
+	Check func(secs []*overlay.Section, r *overlay.Result) []Finding
+	// Weigh says what the findings of a checker that looks at the run itself are
+	// good for; nil: they all decide.
+	Weigh func(checker string) Weight
 	// StreamList is the address of the C library's list of streams, 0 if
 	// unknown; Streams are those that are always there.
 	StreamList uint64
@@ -341,6 +348,9 @@ func (w World) apply(r *overlay.Run) {
 	if w.Heap != nil {
 		r.Heap(w.Heap, w.Jumps, w.BlockSize, w.Inside)
 		r.Checks(w.Lock, w.Edges, w.Name)
+		if w.Watch != nil {
+			r.Watch(*w.Watch)
+		}
 	}
 }
 
@@ -465,7 +475,8 @@ func Try(s *overlay.Section, i int, rep Replacement, ref *overlay.Result, o Opti
 	r.Settle(0)
 	t.Result = r.Result()
 	if ref != nil {
-		t.Changes = changes([]*overlay.Section{s}, t.Result, []*overlay.Result{ref})
+		secs := []*overlay.Section{s}
+		t.Changes = changes(o.found(secs, t.Result), done(t.Result), o.found(secs, ref))
 	}
 	e := &t.Result.Ends[0]
 	t.Detail, t.Assumed = e.Detail, e.Assumed

@@ -171,6 +171,15 @@ func (d *Detector) Lockset(id LocksetID) []LockID {
 	return d.locks.sets[id]
 }
 
+// LocksetOf returns the set of some locks, known or not.
+func (d *Detector) LocksetOf(ids []LockID) LocksetID {
+	set := LocksetID(0)
+	for _, id := range ids {
+		set = d.locks.step(set, id, true)
+	}
+	return set
+}
+
 // CommonLocks returns the locks that two sets share.
 func (d *Detector) CommonLocks(a, b LocksetID) []LockID {
 	return common(d.Lockset(a), d.Lockset(b))

@@ -22,12 +22,13 @@ func explainCommand() *cli.Command {
 				return fail(exitUse, "explain: one checker at a time, %d given", c.NArg())
 			}
 			var own []checkers.Defined
+			var rules *checkers.Rules
 			if p := c.String("rules"); p != "" {
 				r, err := checkers.LoadRules(p)
 				if err != nil {
 					return fail(exitUse, "explain: %v", err)
 				}
-				own = r.Defined()
+				own, rules = r.Defined(), r
 			}
 			if c.NArg() == 0 {
 				for _, k := range own {
@@ -40,7 +41,7 @@ func explainCommand() *cli.Command {
 			}
 			for _, k := range own {
 				if k.ID == c.Args().First() {
-					fmt.Fprintf(w, "%s (%s): %s\n\n%s\n\nA query over %s, see docs/rules.md.\n", k.ID, k.Severity, k.Title, wrap(k.Text, 100), k.Over)
+					fmt.Fprintf(w, "%s (%s): %s\n\n%s\n\n%s\n\nA query over %s, see docs/rules.md.\n", k.ID, k.Severity, k.Title, wrap(k.Text, 100), wrap(rules.Explain(k.ID), 100), k.Over)
 					return nil
 				}
 			}
@@ -48,7 +49,7 @@ func explainCommand() *cli.Command {
 			if k == nil {
 				return fail(exitUse, "explain: no checker %q; known are %s", c.Args().First(), strings.Join(checkers.IDs(), ", "))
 			}
-			fmt.Fprintf(w, "%s (%s): %s\n\n%s\n\nReported:\n%s\n\nMended:\n%s\n", k.ID, k.Severity, k.Title, wrap(k.Text, 100), indent(k.Before), indent(k.After))
+			fmt.Fprintf(w, "%s (%s): %s\n\n%s\n\n%s\n\nReported:\n%s\n\nMended:\n%s\n", k.ID, k.Severity, k.Title, wrap(k.Text, 100), wrap(rules.Explain(k.ID), 100), indent(k.Before), indent(k.After))
 			for _, o := range k.Options {
 				fmt.Fprintf(w, "\nOption %s (default %d): %s\n", o.Name, o.Default, o.Doc)
 			}

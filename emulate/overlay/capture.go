@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func Capture(from *replay.Snapshot, g Goal) (*Section, error) {
 	c := u.CPU()
 	s := &Section{Thread: u.ID(), Start: u.Count(), Entry: c.State(), End: g.End, EndPC: g.PC, SP: g.SP, Stack: g.Stack,
 		View: u.Snapshot()}
-	w := &capture{t: u, sec: s, max: g.MaxAccesses}
+	w := &capture{t: u, sec: s, max: g.MaxAccesses, returns: g.End != EndCount}
 	u.Observe(nil, true, w)
 	if ret, ok := ReadUint(u.Memory(), g.SP, 8); ok && g.End != EndCount {
 		c.Blocks.Break(ret)
@@ -91,8 +92,10 @@ type capture struct {
 	inCall bool // between a system call's entry and its exit
 	full   bool // accesses were left out
 	ended  bool
-	kernel map[uint64]uint64 // line -> bytes that system calls wrote since it was imported
-	left   func(*traces.Packet)
+	// returns: where the frame returns to matters; it may be known only when it is read.
+	returns bool
+	kernel  map[uint64]uint64 // line -> bytes that system calls wrote since it was imported
+	left    func(*traces.Packet)
 }
 
 // atEnd reports whether the section ends at the next instruction.
@@ -179,6 +182,7 @@ func (w *capture) step() error {
 		in, keep = w.input(p)
 		return false
 	})
+	was := w.t.CPU().R[x86.RSP]
 	ev, err := w.t.Step()
 	if err != nil || ev.Stop != nil {
 		return err
@@ -195,6 +199,10 @@ func (w *capture) step() error {
 		w.inCall = true
 	case traces.Signal, traces.Context:
 		w.inCall = false
+		if ev.Kind == traces.Signal {
+			sp := w.t.CPU().R[x86.RSP]
+			w.wrote(sp, signalFrame(sp, was))
+		}
 	case traces.SyscallExit:
 		w.inCall = false
 		w.exit(ev.Packet)
@@ -218,6 +226,9 @@ func (w *capture) input(p *traces.Packet) (in Input, keep bool) {
 			in.Given = p.Mask
 		}
 		in.Foreign = in.Given
+		if o := w.sec.SP & 63; w.returns && p.Line == w.sec.SP>>6 && o <= 56 && in.Given>>o&0xff == 0xff {
+			w.t.CPU().Blocks.Break(binary.LittleEndian.Uint64(p.Data[o:]))
+		}
 		if old, known := w.t.Memory().KnownLine(p.Line); old != nil {
 			for i := range old {
 				if old[i] == p.Data[i] {
@@ -239,7 +250,9 @@ func (w *capture) input(p *traces.Packet) (in Input, keep bool) {
 		in.Regs = append([]uint64(nil), p.Regs...)
 		return in, true
 	case traces.Signal, traces.Context:
-		in.Kind = InContext
+		if in.Kind = InContext; p.Kind == traces.Signal {
+			in.Signal = p.Signo
+		}
 		return in, true
 	}
 	return in, false
@@ -263,6 +276,20 @@ func (w *capture) exit(p *traces.Packet) {
 		}
 		return
 	}
+}
+
+// SignalFrame is the largest size of what the kernel puts on the stack for a
+// signal, above RSP as the handler finds it: a frame, and the registers of AVX.
+const SignalFrame = 2048
+
+// signalFrame returns how much of a stack a signal's frame may have taken, from sp
+// on, if the thread's RSP was was.
+func signalFrame(sp, was uint64) uint64 {
+	const redZone = 128 // System V ABI, AMD64 supplement, 3.2.2
+	if sp < was && was-sp > redZone {
+		return min(was-sp-redZone, SignalFrame)
+	}
+	return SignalFrame // on a stack of its own
 }
 
 // wrote notes what a system call wrote.

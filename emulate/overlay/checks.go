@@ -3,6 +3,7 @@ package overlay
 import (
 	"fmt"
 
+	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
 )
 
@@ -27,7 +28,14 @@ const (
 	LockWait             // (condition, lock): given up meanwhile
 	LockDestroy          // (lock)
 
-	LockMutex LockCall = 1 << 6 // a flag: the lock is a mutex, whose first word is 0 if it is free
+	// Flags.
+	LockShared LockCall = 1 << 3 // …as one of many readers
+	LockTry    LockCall = 1 << 4 // …if nobody has it
+	LockTimed  LockCall = 1 << 5 // the wait has a time limit
+	LockMutex  LockCall = 1 << 6 // the lock is a mutex, whose first word is 0 if it is free
+	LockRW     LockCall = 1 << 7 // the lock is one of readers and writers
+
+	lockKind LockCall = 1<<3 - 1
 )
 
 // checks is the account of one run, beside that of the heap.
@@ -41,15 +49,21 @@ type checks struct {
 
 	edge    map[uint64]uint64 // of blocks allocated meanwhile
 	covered map[uint64]uint64 // these blocks
+
+	watch *Watch // nil: no deeds are kept
+	deeds []Deed
 }
 
 type holding struct{ part, depth int }
 
 // A locking is the outermost lock function that a participant is in.
 type locking struct {
-	sp   uint64 // RSP at its entry, 0: in none
-	kind LockCall
-	lock uint64
+	sp    uint64 // RSP at its entry, 0: in none
+	kind  LockCall
+	flags LockCall
+	lock  uint64
+	from  emulate.Count
+	at    Path
 }
 
 // Checks says what functions do to locks, by entry address, which bytes of a
@@ -81,7 +95,7 @@ func (p *participant) index() int {
 }
 
 // lockCall follows the entry of a function; sp is RSP there.
-func (p *participant) lockCall(target, sp uint64) {
+func (p *participant) lockCall(site, target, sp uint64) {
 	k := p.run.checks
 	if k == nil || k.lock == nil || p.locking.sp != 0 {
 		return
@@ -90,12 +104,17 @@ func (p *participant) lockCall(target, sp uint64) {
 	if kind == 0 {
 		return
 	}
-	l := locking{sp, kind &^ LockMutex, p.cpu.R[x86.RDI]}
-	if l.kind == LockWait {
+	l := locking{sp, kind & lockKind, kind &^ lockKind, p.cpu.R[x86.RDI], p.count(), p.path(site)}
+	switch l.kind {
+	case LockWait:
 		l.lock = p.cpu.R[x86.RSI]
+		p.did(Deed{Kind: DeedWait, Addr: l.lock, Timed: kind&LockTimed != 0, At: l.at})
+		p.did(Deed{Kind: DeedGive, Addr: l.lock, At: l.at})
+	case LockGive:
+		p.did(Deed{Kind: DeedGive, Addr: l.lock, At: l.at})
 	}
 	p.locking = l
-	if l.kind == LockTake {
+	if l.kind == LockTake || kind&LockRW != 0 {
 		return
 	}
 	h, me := k.held[l.lock], p.index()
@@ -162,6 +181,10 @@ func (p *participant) locked() {
 	k, l := p.run.checks, p.locking
 	p.locking = locking{}
 	if l.kind != LockWait && (l.kind != LockTake || uint32(p.cpu.R[x86.RAX]) != 0) {
+		return
+	}
+	p.did(Deed{Kind: DeedTake, Addr: l.lock, Count: l.from, Shared: l.flags&LockShared != 0, Try: l.flags&LockTry != 0, At: l.at})
+	if l.flags&LockRW != 0 {
 		return
 	}
 	me := p.index()
@@ -244,9 +267,16 @@ func (k *checks) nameAt(addr uint64) string {
 }
 
 // System calls on descriptors (Linux, x86-64).
-const sysClose = 3
+const (
+	sysClose = 3
+	sysFcntl = 72
+	// Commands of fcntl(2).
+	fDupFD        = 0
+	fDupFDCloexec = 1030
+)
 
-var opensFile = map[uint64]bool{2: true, 32: true, 41: true, 43: true, 72: true, 85: true, 257: true, 288: true, 290: true, 291: true, 319: true}
+var opensFile = map[uint64]bool{2: true, 32: true, 41: true, 43: true, sysFcntl: true, 85: true, 213: true, 253: true, 257: true, 282: true, 283: true, 284: true, 288: true, 289: true,
+	290: true, 291: true, 294: true, 304: true, 319: true, 434: true, 437: true}
 var usesFile = map[uint64]bool{0: true, 1: true, 3: true, 8: true, 16: true, 17: true, 18: true, 19: true, 20: true, 42: true, 44: true, 45: true, 46: true, 47: true, 77: true, 233: true}
 
 // file looks at a system call before it is served.
@@ -256,6 +286,9 @@ func (p *participant) file(nr uint64, args [6]uint64) {
 		return
 	}
 	fd := int32(args[0])
+	if nr == sysClose {
+		p.did(Deed{Kind: DeedClose, Addr: uint64(uint32(fd)), At: p.path(p.cpu.RIP)})
+	}
 	if by, was := k.closed[fd]; was {
 		verb := "uses"
 		if nr == sysClose {
@@ -269,10 +302,16 @@ func (p *participant) file(nr uint64, args [6]uint64) {
 }
 
 // opened notes that a system call returned a descriptor.
-func (p *participant) opened(nr, ret uint64) {
-	if k := p.run.checks; k != nil && opensFile[nr] {
-		delete(k.closed, int32(ret))
+func (p *participant) opened(nr uint64, args [6]uint64, ret uint64) {
+	k := p.run.checks
+	if k == nil || !opensFile[nr] || int64(ret) < 0 {
+		return
 	}
+	if nr == sysFcntl && args[1] != fDupFD && args[1] != fDupFDCloexec {
+		return
+	}
+	delete(k.closed, int32(ret))
+	p.did(Deed{Kind: DeedOpen, Addr: uint64(uint32(ret)), NR: nr, At: p.path(p.cpu.RIP)})
 }
 
 // Findings lists what checkers found, participant after participant. Two that
@@ -310,6 +349,18 @@ func (r *Result) New() map[uint64]uint64 {
 		delete(out, f.addr)
 	}
 	return out
+}
+
+// Ints calls f with all aligned words of 4 bytes that were written during the run
+// or set beforehand.
+func (r *Result) Ints(f func(addr uint64, v uint32)) {
+	for n, l := range r.mem.lines {
+		for o := uint64(0); o < 64; o += 4 {
+			if l.mask>>o&0xf == 0xf {
+				f(n<<6+o, uint32(l.data[o])|uint32(l.data[o+1])<<8|uint32(l.data[o+2])<<16|uint32(l.data[o+3])<<24)
+			}
+		}
+	}
 }
 
 // Words calls f with all aligned words that were written during the run or set

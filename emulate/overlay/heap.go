@@ -35,12 +35,20 @@ type heap struct {
 	size  func(addr uint64) uint64 // of a block that was there before, 0: unknown
 	sizes map[uint64]uint64        // of blocks allocated meanwhile
 	own   map[uint64]bool          // those of the program's own code
-	freed []freed
+	// places says where these were allocated, if Watch asks for it.
+	places map[uint64]allocation
+	freed  []freed
 	// collected are the blocks allocated meanwhile that a collector frees.
 	collected map[uint64]uint64
 	// inside returns the block that an address is in the middle of, 0: none.
 	inside func(addr uint64) uint64
 	afresh map[uint64]bool // blocks that no allocator gave out
+}
+
+// An allocation says who allocated a block, and where.
+type allocation struct {
+	part int
+	at   Path
 }
 
 // An allocating is the outermost allocator function that a participant is in.
@@ -52,13 +60,14 @@ type allocating struct {
 	own  bool   // the run-time allocates it for itself
 	was  uint64 // size of the block that HeapRealloc gets
 	undo undoing
+	at   Path
 }
 
 // Heap says what allocator functions do, by entry address, which of them are
 // jumped to rather than called, how large blocks are that the recording
 // knows (0: unknown), and which of them an address is in the middle of (0: none).
 func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, inside func(addr uint64) uint64) {
-	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, collected: map[uint64]uint64{}, afresh: map[uint64]bool{}}
+	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, places: map[uint64]allocation{}, collected: map[uint64]uint64{}, afresh: map[uint64]bool{}}
 	for _, p := range r.parts {
 		p.cpu.Calls = p
 		for _, at := range jumps {
@@ -69,7 +78,7 @@ func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, insi
 
 // allocator follows the entry of a function; sp is RSP there. It returns what
 // is wrong with the call, if anything.
-func (p *participant) allocator(target, sp uint64) (wrong string) {
+func (p *participant) allocator(site, target, sp uint64) (wrong string) {
 	h := p.run.heap
 	if h == nil || p.alloc.sp != 0 {
 		return ""
@@ -94,6 +103,9 @@ func (p *participant) allocator(target, sp uint64) (wrong string) {
 		a.size = si * dx
 	case HeapOut:
 		a.size, a.out = dx, di
+	}
+	if w := p.watch(); w != nil && w.Blocks && !a.own {
+		a.at = p.path(site)
 	}
 	p.alloc = a
 	p.begins()
@@ -156,6 +168,9 @@ func (p *participant) allocated() {
 		h.collected[at] = a.size // nobody has to free it
 	case !a.own:
 		h.own[at] = true
+		if w := p.watch(); w != nil && w.Blocks {
+			h.places[at] = allocation{p.index(), a.at}
+		}
 	}
 	if k := p.run.checks; k != nil && a.kind != HeapGo {
 		room := (a.size + 7) &^ 7
@@ -199,11 +214,12 @@ func (p *participant) misuse(what string) {
 func (p *participant) jumped() {
 	h := p.run.heap
 	sp := p.cpu.R[x86.RSP]
-	p.lockCall(p.cpu.RIP, sp)
+	p.lockCall(p.cpu.RIP, p.cpu.RIP, sp)
+	p.watchCall(p.cpu.RIP, p.cpu.RIP, sp)
 	if h == nil || h.kind(p.cpu.RIP) == 0 {
 		return
 	}
-	if wrong := p.allocator(p.cpu.RIP, sp); wrong != "" {
+	if wrong := p.allocator(p.cpu.RIP, p.cpu.RIP, sp); wrong != "" {
 		p.end(Crashed, wrong)
 		return
 	}

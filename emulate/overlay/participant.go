@@ -89,6 +89,10 @@ type participant struct {
 	doomed    string // the function that ends the program, once it is called; what it did to the heap
 	alloc     allocating
 	locking   locking
+	threading threading
+	frames    []Frame // calls under way that began in the run
+	gone      int     // calls that were under way at the start and have returned
+	uses      uses
 	findings  []Finding
 	streams   []stream
 	texts     []*page
@@ -119,13 +123,15 @@ func (p *participant) Call(c *x86.CPU, site, target, sp uint64) {
 	if f := p.run.leaves; f != nil && f(target) {
 		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errLeaves})
 	}
-	if wrong := p.allocator(target, sp); wrong != "" {
+	if wrong := p.allocator(site, target, sp); wrong != "" {
 		p.misuse(wrong)
 	}
 	if p.strange() {
 		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: errStrange})
 	}
-	p.lockCall(target, sp)
+	p.lockCall(site, target, sp)
+	p.watchCall(site, target, sp)
+	p.entered(site, target, sp, 0)
 	if p.quietSP == 0 && p.run.quiet != nil && p.run.quiet(target) {
 		p.quietSP = sp
 	}
@@ -142,6 +148,10 @@ func (p *participant) Ret(c *x86.CPU, site, target, sp uint64) {
 	if p.locking.sp != 0 && sp > p.locking.sp {
 		p.locked()
 	}
+	if p.threading.sp != 0 && sp > p.threading.sp {
+		p.threaded()
+	}
+	p.returned(sp)
 }
 
 func (p *participant) count() emulate.Count { return emulate.Count(p.cpu.InstrCount()) }

@@ -37,6 +37,7 @@ const (
 	sysClockGetres  = 229
 	sysClockNanoslp = 230
 	sysExitGroup    = 231
+	sysSigreturn    = 15
 	sysEpollWait    = 232
 	sysOpenat       = 257
 	sysPselect6     = 270

@@ -197,7 +197,13 @@ func overlaps(spans []Span, addr uint64, size int) bool {
 func (r *Run) wrote(p *participant, line, mask uint64) { r.touched(r.written, &p.left, p, line, mask) }
 
 func (r *Run) touched(by []map[uint64]uint64, near *[nearLines]lineMask, p *participant, line, mask uint64) {
-	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) || IsApart(line<<6) || near[line%nearLines].has(line, mask) {
+	if p.quietSP != 0 || r.ownCode != nil && r.ownCode(p.cpu.PC()) || IsApart(line<<6) {
+		return
+	}
+	if p.watch() != nil {
+		p.uses.add(line)
+	}
+	if near[line%nearLines].has(line, mask) {
 		return
 	}
 	for i, q := range r.parts {
@@ -334,15 +340,17 @@ func (p *participant) setBreaks() {
 
 // returnTo returns where the frame of the section returns to.
 func (p *participant) returnTo() (pc uint64, ok bool) {
-	if pc, ok = p.peekWord(p.sec.SP); ok {
-		return pc, true
-	}
-	// Not read so far: it flows in later.
+	// It may flow in later, because the thread hadn't read it so far, or because the
+	// kernel put it there, for a signal's handler.
 	for i := range p.sec.Inputs {
 		in := &p.sec.Inputs[i]
-		if o := p.sec.SP & 63; in.Kind == InImport && in.Line == p.sec.SP>>6 && o <= 56 && in.Given>>o&0xff == 0xff {
+		if o := p.sec.SP & 63; in.Kind == InImport && in.Line == p.sec.SP>>6 && o <= 56 && in.Given>>o&0xff == 0xff && in.Foreign>>o&0xff != 0 {
+			p.learn(in.Line, &in.Data, 0xff<<o) // also for a participant that goes another way
 			return binary.LittleEndian.Uint64(in.Data[o:]), true
 		}
+	}
+	if pc, ok = p.peekWord(p.sec.SP); ok {
+		return pc, true
 	}
 	if p.sec.left() {
 		return p.sec.Exit.RIP, true
@@ -622,7 +630,12 @@ func (p *participant) applyInputs() {
 				p.end(Unknown, "a signal arrived here")
 				return
 			}
+			pc, sp := p.cpu.RIP, p.cpu.R[x86.RSP]
 			p.cpu.SetState(*in.State)
+			if in.Signal != 0 {
+				p.forget(p.cpu.R[x86.RSP], signalFrame(p.cpu.R[x86.RSP], sp))
+			}
+			p.interrupted(in.Signal, pc)
 			p.run.log.context(p)
 		case InSyscall, InNondet:
 			return // served when the instruction executes

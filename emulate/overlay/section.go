@@ -66,6 +66,8 @@ type Input struct {
 	// InContext, and InSyscall if more than the result changed: the registers
 	// afterwards
 	State *x86.State
+	// Signal is the one that InContext delivers; 0: it is the return from a handler.
+	Signal int32
 }
 
 // A Span is N bytes of guest memory.

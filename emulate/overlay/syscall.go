@@ -37,6 +37,9 @@ func (p *participant) syscall() {
 		p.futex(args)
 		return
 	}
+	if nr == sysSigreturn && p.sigreturn() {
+		return
+	}
 	p.file(nr, args)
 	p.run.log.enter(p, nr, args, 0)
 	call := Call{NR: nr, Args: args}
@@ -79,7 +82,7 @@ func (p *participant) syscall() {
 			return
 		}
 		p.returns(in.Ret, in.Writes)
-		p.opened(nr, in.Ret)
+		p.opened(nr, args, in.Ret)
 	case p.pure(nr, args):
 	case nr == sysMmap && args[3]&mapAnonymous != 0 && args[3]&mapFixed == 0:
 		p.finishCall(p.run.mapAnonymous(args[1]))
@@ -118,6 +121,29 @@ const (
 	mapAnonymous = 0x20
 	brkStep      = 0x22000
 )
+
+// sigreturn ends a signal's handler that the recording has, too: what was
+// interrupted goes on as it did there.
+func (p *participant) sigreturn() bool {
+	for i := p.next; i < len(p.sec.Inputs); i++ {
+		in := &p.sec.Inputs[i]
+		switch {
+		case in.Kind != InContext:
+		case in.Signal != 0 || in.State == nil:
+			return false
+		default:
+			p.run.log.enter(p, sysSigreturn, [6]uint64{}, 0)
+			p.next = i + 1
+			p.cpu.SetState(*in.State)
+			p.cpu.Count++
+			p.executed++
+			p.interrupted(0, 0)
+			p.run.log.context(p)
+			return true
+		}
+	}
+	return false
+}
 
 // mapBase is where experiments map memory: no kernel puts anything there.
 const mapBase = 0x1000_0000_0000

@@ -306,7 +306,10 @@ func (t *Thread) apply(p *traces.Packet) error {
 		}
 		t.inCall = false
 		t.stats.Instructions += p.Count - t.cpu.Count
-		err = t.setState(p)
+		pc := t.cpu.RIP
+		if err = t.setState(p); err == nil && p.Kind == traces.Signal && t.OnSignal != nil {
+			t.OnSignal(pc)
+		}
 	case traces.Fault:
 		err = t.faulted(p)
 	case traces.Gap:

@@ -61,6 +61,9 @@ type Thread struct {
 	// Want selects the kinds of packets that Step returns. It is to be changed
 	// only right after StartAt.
 	Want KindSet
+	// OnSignal, if set, is called when a signal was delivered: the thread is about
+	// to execute the handler, and was at pc.
+	OnSignal func(pc uint64)
 	// OnImport, if set, is called when a line flows in, while the instruction
 	// that asked for it executes, before the thread's memory is changed.
 	// Imports that Step returns, or that Settle applies, aren't reported.

@@ -72,6 +72,11 @@ type Creation struct {
 	PC               uint64
 	Count            emulate.Count
 	Detached, Joined bool
+	// Control is how the program names the thread; By detached or joined it,
+	// before its instruction Released.
+	Control  uint64
+	By       emulate.ThreadID
+	Released emulate.Count
 }
 
 // A Delivery is a signal's arrival: Node is the handler's, its parent what was
@@ -225,7 +230,8 @@ func (x *Conduct) note(id emulate.ThreadID, n *note) bool {
 	case noteDetach:
 		// Perhaps by itself, before its creator knows of it.
 		if u := x.p.Lives.control[n.addr]; u != 0 {
-			x.creation(u).Detached = true
+			c := x.creation(u)
+			c.Detached, c.Control, c.By, c.Released = true, n.addr, id, n.count
 		}
 	case noteHandler:
 		if node := n.ctx; !x.seen[node] {
@@ -251,10 +257,11 @@ func (x *Conduct) creation(u emulate.ThreadID) *Creation {
 	return &x.Created[i]
 }
 
-// joined notes that the thread with that control block was joined.
-func (x *Conduct) joined(control uint64) {
-	if u := x.p.Lives.control[control]; u != 0 {
-		x.creation(u).Joined = true
+// joined notes that a thread was joined.
+func (x *Conduct) joined(id emulate.ThreadID, n *note) {
+	if u := x.p.Lives.control[n.addr]; u != 0 {
+		c := x.creation(u)
+		c.Joined, c.Control, c.By, c.Released = true, n.addr, id, n.count
 	}
 }
 

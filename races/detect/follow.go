@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/replay"
 	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/funcs"
@@ -26,10 +27,6 @@ const (
 )
 
 const madvDontneed = 4
-
-// signalFrame is the largest size of what the kernel puts on the stack for a
-// handler, in bytes: an rt_sigframe with the state of SSE registers.
-const signalFrame = 2048
 
 // A follower turns what one replayed thread does into events.
 type follower struct {
@@ -104,7 +101,9 @@ type birth struct {
 
 // born emits what precedes a thread's first instruction, at the moment of its
 // creation: what its parent does later isn't ordered before it.
-func (p *Pass) born(b birth) []races.Event {
+//
+// The last event has the parent's next instruction.
+func (p *Pass) born(b birth, at emulate.Count) []races.Event {
 	var out []races.Event
 	p.Threads[b.id].Control = b.control
 	p.Threads[b.id].Origin.Parent = b.parent
@@ -117,7 +116,7 @@ func (p *Pass) born(b birth) []races.Event {
 			}
 		}
 	}
-	return append(out, races.Event{Op: races.OpThreadStart, Thread: b.id, Value: uint64(b.parent)})
+	return append(out, races.Event{Op: races.OpThreadStart, Thread: b.id, Value: uint64(b.parent), Count: at})
 }
 
 // births reads how all threads started.
@@ -418,7 +417,7 @@ func (f *follower) packet(ev *replay.Event) {
 		f.calls.Push(c, f.rip, c.RIP, c.R[x86.RSP])
 		if f.watch != nil {
 			f.note(note{kind: noteHandler, addr: uint64(p.Signo), ctx: f.calls.Node(), count: f.t.Count()})
-			f.watch.written(c.R[x86.RSP], signalFrame)
+			f.watch.written(c.R[x86.RSP], overlay.SignalFrame)
 		}
 	}
 }
@@ -475,7 +474,7 @@ func (f *follower) exit(p *traces.Packet) {
 			}
 			o := &f.p.Threads[b.id].Origin
 			o.Ctx, o.PC = f.calls.Node(), f.call.pc
-			f.b.events = append(f.b.events, f.p.born(b)...)
+			f.b.events = append(f.b.events, f.p.born(b, f.t.Count())...)
 			f.born = b.id
 		}
 	}

@@ -1,6 +1,10 @@
 package detect
 
-import "github.com/racesim/racesim/emulate"
+import (
+	"sort"
+
+	"github.com/racesim/racesim/emulate"
+)
 
 // Lifetimes say which parts of threads' lives can't overlap in any schedule,
 // because of creation and join: those orders don't depend on timing.
@@ -10,7 +14,14 @@ import "github.com/racesim/racesim/emulate"
 type Lifetimes struct {
 	segments []segment // by number
 	now      map[emulate.ThreadID]uint64
+	from     map[emulate.ThreadID][]stretch
 	control  map[uint64]emulate.ThreadID // by address of the thread control block
+}
+
+// A stretch is where in a thread a segment begins.
+type stretch struct {
+	count   emulate.Count
+	segment uint64
 }
 
 // A segment knows of each thread which of its stretches came before: those
@@ -21,15 +32,25 @@ type segment struct {
 }
 
 func newLifetimes() *Lifetimes {
-	return &Lifetimes{segments: make([]segment, 1), now: map[emulate.ThreadID]uint64{}, control: map[uint64]emulate.ThreadID{}}
+	return &Lifetimes{segments: make([]segment, 1), now: map[emulate.ThreadID]uint64{}, from: map[emulate.ThreadID][]stretch{}, control: map[uint64]emulate.ThreadID{}}
 }
 
 // Now returns the segment that a thread is in.
 func (l *Lifetimes) Now(id emulate.ThreadID) uint64 { return l.now[id] }
 
-// begin puts thread id in a new segment that comes after its own last one and
-// all in others.
-func (l *Lifetimes) begin(id emulate.ThreadID, others ...uint64) {
+// At returns the segment that a thread was in before an instruction; 0 if it
+// hadn't begun.
+func (l *Lifetimes) At(id emulate.ThreadID, c emulate.Count) uint64 {
+	s := l.from[id]
+	if i := sort.Search(len(s), func(i int) bool { return s[i].count > c }); i > 0 {
+		return s[i-1].segment
+	}
+	return 0
+}
+
+// begin puts thread id in a new segment, from instruction c on, that comes after
+// its own last one and all in others.
+func (l *Lifetimes) begin(id emulate.ThreadID, c emulate.Count, others ...uint64) {
 	clock := map[emulate.ThreadID]uint32{}
 	for _, n := range append(others, l.now[id]) {
 		for t, c := range l.segments[n].clock {
@@ -38,24 +59,25 @@ func (l *Lifetimes) begin(id emulate.ThreadID, others ...uint64) {
 	}
 	clock[id]++
 	l.now[id] = uint64(len(l.segments))
+	l.from[id] = append(l.from[id], stretch{c, l.now[id]})
 	l.segments = append(l.segments, segment{id, clock})
 }
 
 // start says that parent (0: none) created a thread with its control block at
-// the given address.
-func (l *Lifetimes) start(id, parent emulate.ThreadID, control uint64) {
-	l.begin(id, l.now[parent])
+// the given address, before its instruction c.
+func (l *Lifetimes) start(id, parent emulate.ThreadID, control uint64, c emulate.Count) {
+	l.begin(id, 0, l.now[parent])
 	if parent != 0 {
-		l.begin(parent)
+		l.begin(parent, c)
 	}
 	l.control[control] = id
 }
 
-// join says that a thread waited for the end of the thread with that control
-// block.
-func (l *Lifetimes) join(id emulate.ThreadID, control uint64) {
+// join says that a thread waited, until its instruction c, for the end of the
+// thread with that control block.
+func (l *Lifetimes) join(id emulate.ThreadID, control uint64, c emulate.Count) {
 	if u := l.control[control]; u != 0 && u != id {
-		l.begin(id, l.now[u])
+		l.begin(id, c, l.now[u])
 	}
 }
 

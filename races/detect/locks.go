@@ -176,7 +176,7 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 		}
 		f.flush()
 		if l.role == roleJoin {
-			f.note(note{kind: noteJoin, addr: l.lock})
+			f.note(note{kind: noteJoin, addr: l.lock, count: count})
 			continue
 		}
 		a := t.Level(0)
@@ -295,10 +295,13 @@ func (f *follower) spin(t *funcs.Tracker) bool {
 // LockCalls says what functions do to locks, by entry, for experiments.
 func LockCalls(ms *funcs.Modules) map[emulate.Addr]overlay.LockCall {
 	out := map[emulate.Addr]overlay.LockCall{}
-	kinds := map[lockRole]overlay.LockCall{roleLock: overlay.LockTake, roleShared: overlay.LockTake, roleTry: overlay.LockTake, roleTryShared: overlay.LockTake,
-		roleUnlock: overlay.LockGive, roleCondWait: overlay.LockWait}
+	kinds := map[lockRole]overlay.LockCall{roleLock: overlay.LockTake, roleShared: overlay.LockTake | overlay.LockShared, roleTry: overlay.LockTake | overlay.LockTry,
+		roleTryShared: overlay.LockTake | overlay.LockTry | overlay.LockShared, roleUnlock: overlay.LockGive, roleCondWait: overlay.LockWait}
 	for at, role := range entriesOf(ms, lockFuncs) {
-		if k := kinds[role&^roleRW]; k != 0 && role&roleRW == 0 {
+		if k := kinds[role&^roleRW]; k != 0 {
+			if role&roleRW != 0 {
+				k |= overlay.LockRW
+			}
 			out[at] = k
 		}
 	}
@@ -310,11 +313,33 @@ func LockCalls(ms *funcs.Modules) map[emulate.Addr]overlay.LockCall {
 	for at := range out {
 		if f := ms.FuncAt(at); f != nil {
 			for _, n := range append([]string{f.Linkage}, f.Aliases...) {
-				if n, _, _ = strings.Cut(n, "@"); strings.HasPrefix(strings.TrimPrefix(n, "__"), "pthread_mutex_") || strings.HasPrefix(n, "mtx_") || strings.HasPrefix(n, "pthread_cond_") {
+				if n, _, _ = strings.Cut(n, "@"); strings.Contains(n, "timedwait") || strings.Contains(n, "clockwait") {
+					out[at] |= overlay.LockTimed
+				}
+				if strings.HasPrefix(strings.TrimPrefix(n, "__"), "pthread_mutex_") || strings.HasPrefix(n, "mtx_") || strings.HasPrefix(n, "pthread_cond_") {
 					out[at] |= overlay.LockMutex
-					break
 				}
 			}
+		}
+	}
+	return out
+}
+
+// ThreadCalls says what functions do to threads, by their entries, for
+// experiments.
+func ThreadCalls(ms *funcs.Modules) map[emulate.Addr]overlay.ThreadCall {
+	out := map[emulate.Addr]overlay.ThreadCall{}
+	for at, role := range entriesOf(ms, lockFuncs) {
+		if role == roleJoin {
+			out[at] = overlay.ThreadJoin
+		}
+	}
+	for at, role := range entriesOf(ms, conductFuncs) {
+		switch role {
+		case roleCreate, roleCreate11:
+			out[at] = overlay.ThreadMake
+		case roleDetach:
+			out[at] = overlay.ThreadDetach
 		}
 	}
 	return out

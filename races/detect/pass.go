@@ -264,7 +264,7 @@ func (p *Pass) start(ctx context.Context) map[emulate.ThreadID]chan *batch {
 		go p.follow(ctx, p.Threads[id], ch)
 	}
 	for _, b := range p.children[0] {
-		for _, e := range p.born(b) {
+		for _, e := range p.born(b, 0) {
 			p.feed(&e)
 		}
 	}
@@ -302,9 +302,9 @@ func (p *Pass) remark(id emulate.ThreadID, n *note) {
 		p.golang.take(id, n)
 	case n.kind == noteJoin:
 		if p.Conduct != nil {
-			p.Conduct.joined(n.addr)
+			p.Conduct.joined(id, n)
 		}
-		p.Lives.join(id, n.addr)
+		p.Lives.join(id, n.addr, n.count)
 	case n.kind == noteName:
 		p.name(id, n)
 	case n.kind == noteAwait:
@@ -357,7 +357,7 @@ func (p *Pass) feed(e *races.Event) {
 		}
 	case races.OpThreadStart:
 		if tt := p.Threads[e.Thread]; tt != nil { // else another process's
-			p.Lives.start(e.Thread, emulate.ThreadID(e.Value), tt.Control)
+			p.Lives.start(e.Thread, emulate.ThreadID(e.Value), tt.Control, e.Count)
 		}
 	case races.OpThreadExit:
 		p.holds(e.Thread)

@@ -78,6 +78,10 @@ func (p *Pass) Seek(id emulate.ThreadID, count emulate.Count) (*replay.Thread, *
 	calls.SetSinks(nil)
 	calls.Watch(nil, nil)
 	t.CPU().Calls = calls
+	t.OnSignal = func(pc uint64) {
+		c := t.CPU()
+		calls.Push(c, pc, c.RIP, c.R[x86.RSP])
+	}
 	for _, a := range p.jumps {
 		t.CPU().Blocks.Break(uint64(a))
 	}
