@@ -156,7 +156,7 @@ func (t *Trace) WriteInfo(w io.Writer) error {
 	if h.ExeBuildID != "" {
 		fmt.Fprintf(&b, ", build-id %s", h.ExeBuildID)
 	}
-	fmt.Fprintf(&b, "\nrecorded on  %s %s, %d cores, %s\n", h.Arch, h.CPULevel, h.Cores, h.Hardware)
+	fmt.Fprintf(&b, "\nrecorded on  %s %s, %d units, %s\n", h.Arch, h.CPULevel, h.Cores, h.Hardware)
 	fmt.Fprintf(&b, "recorded as  read log %s, memory model %s, mode %s, schedule %s, seed %d, clock %s\n", h.ReadLog, h.MemoryModel, h.LogMode, h.Schedule, h.Seed, h.Clock)
 	if x := t.s.Exit(); x == nil {
 		fmt.Fprintf(&b, "ended        not in the trace\n")

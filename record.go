@@ -24,29 +24,34 @@ type RecordConfig struct {
 	Argv   []string // program and arguments; a name without a slash is looked up in PATH
 	Env    []string // NAME=value; nil: this process's
 
-	CPU         string // what cpuid reports: v1, v2 or v3; "": the default
-	Cores       int    // processing units, 1 to 64; 0: 4
-	Seed        uint64 // determines schedule and guest randomness
-	Schedule    string // random, rr, pct, pct:DEPTH, pct:DEPTH:STEPS; "": random
-	Slice       int    // mean instructions between pre-emptions; 0: the default
-	Clock       string // virtual, host; "": virtual
-	LogMode     string // independent, ccp, ccp:memory, ccp:readers; "": independent
-	Children    string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
-	Embed       string // whose files are kept in the trace: own (not the distribution's), all, none; "": own
-	Strict      bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
-	MemoryLimit uint64 // bytes; 0: the default
-	KeyFrames   uint64 // instructions of a thread between key frames; 0: the default
-	L1, LLC     string // size/ways, as 32K/8; "": the default
-	Protocol    string // coherence: msi, mesi, moesi or mesif; "": mesi
-	Accounting  string // who remembers what is logged: threads, lines, units, reserved:WAYS, ways:WAYS; "": threads
-	Prefetch    int    // lines that a miss of a cache brings in beside its own
-	Select      string // only functions of these names are recorded: patterns separated by commas; "": everything
-	Distance    uint64 // instructions after a selected function until recording stops; 0: the default
-	Snapshots   string // whole memory in the trace: some of start, end, mark, separated by commas
-	Marks       string // annotations: some of time, counters, faults, separated by commas
-	Ring        string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
-	MemoryModel string // which events are orderable: kernel, fence, acqrel, loads; "": fence
-	ReadLog     string // how reads are logged: cache, page, none, last, zero, shadow:N; "": cache
+	CPU   string // what cpuid reports: v1, v2 or v3; "": the default
+	Cores int    // cores, 1 to 64; 0: 4
+	// ThreadsPerCore is the number of hardware threads of each core, processing
+	// units that share its caches, 1 to 8; 0: 1. Of all cores, at most 64.
+	ThreadsPerCore int
+	Seed           uint64 // determines schedule and guest randomness
+	Schedule       string // random, rr, pct, pct:DEPTH, pct:DEPTH:STEPS; "": random
+	Slice          int    // mean instructions between pre-emptions; 0: the default
+	Clock          string // virtual, host; "": virtual
+	LogMode        string // independent, ccp, ccp:memory, ccp:readers; "": independent
+	Children       string // what becomes of forked processes: run (unrecorded), record (into the folder Output), forbid; "": run
+	Embed          string // whose files are kept in the trace: own (not the distribution's), all, none; "": own
+	Strict         bool   // end where the program asks for what isn't supported, instead of answering ENOSYS
+	MemoryLimit    uint64 // bytes; 0: the default
+	KeyFrames      uint64 // instructions of a thread between key frames; 0: the default
+	L1, LLC        string // private and shared cache for data: size/ways, as 32K/8; "": the default
+	L1I            string // a core's cache for code, which makes recording slower; "": none
+	L2             string // a core's second level, inclusive unless it ends with ":exclusive"; "": none
+	Protocol       string // coherence: msi, mesi, moesi or mesif; "": mesi
+	Accounting     string // who remembers what is logged: threads, lines, units, reserved:WAYS, ways:WAYS; "": threads
+	Prefetch       int    // lines that a miss of a cache brings in beside its own
+	Select         string // only functions of these names are recorded: patterns separated by commas; "": everything
+	Distance       uint64 // instructions after a selected function until recording stops; 0: the default
+	Snapshots      string // whole memory in the trace: some of start, end, mark, separated by commas
+	Marks          string // annotations: some of time, counters, faults, separated by commas
+	Ring           string // keep only the end: SIZE of all threads, or thread:SIZE of each; "": keep all
+	MemoryModel    string // which events are orderable: kernel, fence, acqrel, loads; "": fence
+	ReadLog        string // how reads are logged: cache, page, none, last, zero, shadow:N; "": cache
 
 	Stdin, Stdout, Stderr *os.File // nil: this process's
 	// Signals passes the signals that this process gets on to the guest.
@@ -83,37 +88,11 @@ func (r RecordResult) ExitCode() int {
 // Check says what is wrong with a configuration, before anything runs. It
 // doesn't look at the program or the output file.
 func (cfg *RecordConfig) Check() error {
-	l1, err := parseGeometry(cfg.L1)
+	rc, err := cfg.machine()
 	if err != nil {
-		return fmt.Errorf("L1 cache: %w", err)
+		return err
 	}
-	llc, err := parseGeometry(cfg.LLC)
-	if err != nil {
-		return fmt.Errorf("last-level cache: %w", err)
-	}
-	cores := cfg.Cores
-	if cores == 0 {
-		cores = 4
-	}
-	hw := hwmodel.DefaultConfig(cores)
-	if l1 != (hwmodel.Geometry{}) {
-		hw.L1 = l1
-	}
-	if llc != (hwmodel.Geometry{}) {
-		hw.LLC = llc
-	}
-	if cfg.Protocol != "" {
-		if hw.Protocol, err = hwmodel.ProtocolNamed(cfg.Protocol); err != nil {
-			return errors.New(strings.TrimPrefix(err.Error(), "hwmodel: "))
-		}
-	}
-	if cfg.Accounting != "" {
-		if hw.Accounting, err = hwmodel.ParseAccounting(cfg.Accounting); err != nil {
-			return err
-		}
-	}
-	hw.Prefetch = cfg.Prefetch
-	if err := hw.Check(); err != nil {
+	if _, err := rc.Hardware(); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "hwmodel: "))
 	}
 	if cfg.Schedule != "" {
@@ -176,16 +155,17 @@ func Record(ctx context.Context, cfg RecordConfig) (RecordResult, error) {
 	if err := checkProgram(cfg.Argv[0]); err != nil {
 		return RecordResult{}, err
 	}
-	l1, _ := parseGeometry(cfg.L1)
-	llc, _ := parseGeometry(cfg.LLC)
 	ring, each, _ := parseRing(cfg.Ring)
 	sel, found := selected(cfg.Select)
-	res, err := record.Run(ctx, record.Config{
-		Output: cfg.Output, Argv: cfg.Argv, Env: cfg.Env,
-		CPU: cfg.CPU, Cores: cfg.Cores, Seed: cfg.Seed, Schedule: cfg.Schedule, Slice: cfg.Slice, Clock: cfg.Clock,
-		LogMode: cfg.LogMode, Children: cfg.Children, Embed: cfg.Embed, DebugFile: funcs.DebugFile, Strict: cfg.Strict, MemoryLimit: cfg.MemoryLimit, KeyFrameEvery: int64(cfg.KeyFrames), L1: l1, LLC: llc, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, Ring: ring, Marks: cfg.Marks, Snapshots: cfg.Snapshots, Select: sel, SelectNames: cfg.Select, SelectDistance: cfg.Distance, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch, RingPerThread: each, HostSignals: cfg.Signals,
-		Stdin: cfg.Stdin, Stdout: cfg.Stdout, Stderr: cfg.Stderr,
-	})
+	rc, _ := cfg.machine()
+	rc.Output, rc.Argv, rc.Env, rc.Stdin, rc.Stdout, rc.Stderr = cfg.Output, cfg.Argv, cfg.Env, cfg.Stdin, cfg.Stdout, cfg.Stderr
+	rc.CPU, rc.Seed, rc.Schedule, rc.Slice, rc.Clock, rc.Children = cfg.CPU, cfg.Seed, cfg.Schedule, cfg.Slice, cfg.Clock, cfg.Children
+	rc.Strict, rc.MemoryLimit, rc.HostSignals = cfg.Strict, cfg.MemoryLimit, cfg.Signals
+	rc.Embed, rc.DebugFile = cfg.Embed, funcs.DebugFile
+	rc.LogMode, rc.ReadLog, rc.MemoryModel, rc.Marks, rc.Snapshots = cfg.LogMode, cfg.ReadLog, cfg.MemoryModel, cfg.Marks, cfg.Snapshots
+	rc.KeyFrameEvery, rc.Ring, rc.RingPerThread = int64(cfg.KeyFrames), ring, each
+	rc.Select, rc.SelectNames, rc.SelectDistance = sel, cfg.Select, cfg.Distance
+	res, err := record.Run(ctx, rc)
 	if err != nil {
 		err = stopped(err)
 	}
@@ -232,6 +212,28 @@ type wrapped struct {
 
 func (w *wrapped) Error() string { return w.msg }
 func (w *wrapped) Unwrap() error { return w.err }
+
+// machine returns the part of a recorder's configuration that the hardware model
+// is made of.
+func (cfg *RecordConfig) machine() (record.Config, error) {
+	rc := record.Config{Cores: cfg.Cores, ThreadsPerCore: cfg.ThreadsPerCore, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch}
+	l2 := cfg.L2
+	l2, rc.L2Exclusive = strings.CutSuffix(l2, ":exclusive")
+	for _, c := range []struct {
+		name, text string
+		g          *hwmodel.Geometry
+	}{{"L1 cache", cfg.L1, &rc.L1}, {"L1 code cache", cfg.L1I, &rc.L1I}, {"L2 cache", l2, &rc.L2}, {"last-level cache", cfg.LLC, &rc.LLC}} {
+		g, err := parseGeometry(c.text)
+		if err != nil {
+			return rc, fmt.Errorf("%s: %w", c.name, err)
+		}
+		*c.g = g
+	}
+	if rc.L2Exclusive && l2 == "" {
+		return rc, fmt.Errorf("L2 cache: %q: want size/ways before it, for instance 1M/16:exclusive", cfg.L2)
+	}
+	return rc, nil
+}
 
 // parseGeometry reads size/ways; "" is the zero Geometry.
 func parseGeometry(s string) (hwmodel.Geometry, error) {

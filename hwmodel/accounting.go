@@ -14,7 +14,7 @@ type AccountingKind uint8
 // The kinds.
 const (
 	AccountThreads  AccountingKind = iota // each thread's Knowledge, for ever
-	AccountLines                          // a flag on each line of a first-level cache, until it is evicted
+	AccountLines                          // a bit for each unit of a core on each line of its caches for data, until the last one evicts it
 	AccountUnits                          // a bit for each unit on each line of the last-level cache, until it is evicted
 	AccountReserved                       // the same, but the bits take ways of that cache
 	AccountWays                           // as with AccountLines, but logged lines may only be in some of the ways
@@ -62,8 +62,8 @@ func (a Accounting) String() string {
 func (c *Config) checkAccounting() error {
 	a := c.Accounting
 	switch {
-	case a.Kind == AccountWays && int(a.Ways) > c.L1.Ways:
-		return fmt.Errorf("hwmodel: accounting %v: the L1 cache has %d ways", a, c.L1.Ways)
+	case a.Kind == AccountWays && int(a.Ways) > c.outermost().Ways:
+		return fmt.Errorf("hwmodel: accounting %v: the cache has %d ways", a, c.outermost().Ways)
 	case a.Kind == AccountReserved && int(a.Ways) >= c.LLC.Ways:
 		return fmt.Errorf("hwmodel: accounting %v: the last-level cache has %d ways, one must be left", a, c.LLC.Ways)
 	}
@@ -82,7 +82,7 @@ func (m *Machine) Remembers(unit int) bool {
 			return *m.llc.bitsOf(l)>>unit&1 != 0
 		}
 	}
-	return u.at.known
+	return u.at.known>>u.slot&1 != 0
 }
 
 // Remember notes that the line of a unit's last Access is logged; by a write,
@@ -92,7 +92,10 @@ func (m *Machine) Remember(unit int, write bool) {
 		return
 	}
 	u := &m.units[unit]
-	u.at.known = true
+	if write {
+		u.at.known = 0
+	}
+	u.at.known |= 1 << u.slot
 	if l := u.at.l; l.flags&flagLLC != 0 {
 		b := m.llc.bitsOf(l)
 		if write {
@@ -105,11 +108,11 @@ func (m *Machine) Remember(unit int, write bool) {
 // bitsOf returns the bits of a line that the last-level cache holds.
 func (c *llc) bitsOf(l *Line) *uint64 { return &c.bits[int(l.home&c.mask)*c.n+int(l.way)] }
 
-// Prefetch brings a line into a unit's first-level cache, as a load would, if
-// it isn't there. The window gets no tag: who consumes the line must ask, and it
+// Prefetch brings a line into the caches of a unit's core, as a load would, if
+// they don't have it. The window gets no tag: who consumes the line must ask, and it
 // is logged then.
 func (m *Machine) Prefetch(unit int, l *Line, vline uint64) {
-	if l.State(unit) == Invalid {
+	if l.State(m.units[unit].core.id) == Invalid {
 		at := m.units[unit].at
 		m.Access(unit, l, vline, false)
 		m.units[unit].at = at

@@ -2,8 +2,12 @@ package hwmodel
 
 import "fmt"
 
-// MaxCores is the highest number of processing units.
-const MaxCores = 64
+// MaxCores is the highest number of cores, and of processing units, MaxThreads
+// that of processing units of a core.
+const (
+	MaxCores   = 64
+	MaxThreads = 8
+)
 
 // MaxPrefetch is the highest number of lines that a miss brings in beside its own.
 const MaxPrefetch = 8
@@ -20,7 +24,12 @@ type Geometry struct {
 
 func (g Geometry) sets() int { return g.Size / (g.Ways * LineSize) }
 
-func (g Geometry) String() string { return fmt.Sprintf("%dK/%d", g.Size>>10, g.Ways) }
+func (g Geometry) String() string {
+	if g.Size%1024 != 0 {
+		return fmt.Sprintf("%d/%d", g.Size, g.Ways)
+	}
+	return fmt.Sprintf("%dK/%d", g.Size>>10, g.Ways)
+}
 
 func (g Geometry) check(name string) error {
 	if g.Ways < 1 || g.Ways > maxWays {
@@ -35,29 +44,71 @@ func (g Geometry) check(name string) error {
 
 // A Config says what a Machine is made of.
 type Config struct {
-	Cores    int // processing units, 1 to MaxCores
+	Cores    int // 1 to MaxCores
+	Threads  int // processing units of each core, 1 (also 0) to MaxThreads; of all, at most MaxCores
 	L1       Geometry
+	L1I      Geometry // first-level cache for code; the zero value: what is executed isn't modelled
+	L2       Geometry // second level of each core; the zero value: none
 	LLC      Geometry
 	Protocol *Protocol // nil: MESI
+
+	// L2Exclusive says that the second level doesn't have what the first-level
+	// data cache has; otherwise it has all of both first levels.
+	L2Exclusive bool
 
 	Accounting Accounting
 	Prefetch   int // lines that a miss in an L1 brings in beside its own, in the same page
 }
 
-// DefaultConfig returns a machine of that many units, with a private cache of
+// Units is the number of processing units. Unit u is a hardware thread of core u
+// modulo Cores, so that threads spread over the cores first.
+func (c Config) Units() int { return c.Cores * max(c.Threads, 1) }
+
+// outermost is the geometry of the private cache for data that is farthest from
+// the units.
+func (c *Config) outermost() *Geometry {
+	if c.L2.Ways > 0 {
+		return &c.L2
+	}
+	return &c.L1
+}
+
+// DefaultConfig returns a machine of that many cores, with a private cache of
 // 256 KiB for each (today's first and part of the second level) and 16 MiB for
 // all.
 func DefaultConfig(cores int) Config {
 	return Config{Cores: cores, L1: Geometry{256 << 10, 8}, LLC: Geometry{16 << 20, 16}, Protocol: MESI}
 }
 
+// SmallL1 is the geometry of a first-level cache that has a second one behind it.
+var SmallL1 = Geometry{32 << 10, 8}
+
 // Check says what is wrong with the configuration.
 func (c Config) Check() error {
 	if c.Cores < 1 || c.Cores > MaxCores {
-		return fmt.Errorf("hwmodel: %d processing units, expected 1 to %d", c.Cores, MaxCores)
+		return fmt.Errorf("hwmodel: %d cores, expected 1 to %d", c.Cores, MaxCores)
+	}
+	if c.Threads < 0 || c.Threads > MaxThreads {
+		return fmt.Errorf("hwmodel: %d hardware threads of a core, expected 1 to %d", c.Threads, MaxThreads)
+	}
+	if c.Units() > MaxCores {
+		return fmt.Errorf("hwmodel: %d cores with %d hardware threads each: at most %d processing units are possible", c.Cores, c.Threads, MaxCores)
 	}
 	if err := c.L1.check("L1"); err != nil {
 		return err
+	}
+	if c.L1I != (Geometry{}) {
+		if err := c.L1I.check("L1 code"); err != nil {
+			return err
+		}
+	}
+	if c.L2 != (Geometry{}) {
+		if err := c.L2.check("L2"); err != nil {
+			return err
+		}
+		if n := c.L1.Size + c.L1I.Size; !c.L2Exclusive && n > c.L2.Size {
+			return fmt.Errorf("hwmodel: the L2 cache of %d bytes has to hold what the first level does, %d bytes: make it larger, or exclusive", c.L2.Size, n)
+		}
 	}
 	if err := c.LLC.check("last-level"); err != nil {
 		return err
@@ -81,6 +132,18 @@ func (c Config) protocol() *Protocol {
 // String returns the geometry in words, as a trace's header keeps it.
 func (c Config) String() string {
 	s := fmt.Sprintf("cores=%d line=%d l1=%v llc=%v protocol=%s", c.Cores, LineSize, c.L1, c.LLC, c.protocol().Name)
+	if c.Threads > 1 {
+		s += fmt.Sprintf(" threads-per-core=%d", c.Threads)
+	}
+	if c.L1I != (Geometry{}) {
+		s += fmt.Sprintf(" l1i=%v", c.L1I)
+	}
+	if c.L2 != (Geometry{}) {
+		s += fmt.Sprintf(" l2=%v", c.L2)
+		if c.L2Exclusive {
+			s += ":exclusive"
+		}
+	}
 	if c.Accounting.Kind != AccountThreads {
 		s += fmt.Sprintf(" accounting=%v", c.Accounting)
 	}

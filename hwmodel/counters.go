@@ -1,21 +1,31 @@
 package hwmodel
 
 // Counters are what a unit, or all of them, did. Accesses that a window
-// answers are in none of them.
+// answers are in none of them. With several units to a core, what happens to a
+// line in its caches counts for the unit that used it last.
 type Counters struct {
-	Hits          uint64 // the unit's L1 had the line; its window didn't
-	Misses        uint64 // the unit's L1 didn't have it
-	Upgrades      uint64 // it had it, but other units had to give it up for a write
-	Invalidations uint64 // the unit lost a line because another, or the kernel, wrote it
-	Downgrades    uint64 // the unit lost the right to write because another read
-	Transfers     uint64 // a missed line came from another unit's L1
-	Evictions     uint64 // the unit's L1 needed the room
+	Hits          uint64 // the L1 of the unit's core had the line; the unit's window didn't
+	Misses        uint64 // the L1 didn't have it
+	Upgrades      uint64 // the core had it, but others had to give it up for a write
+	Invalidations uint64 // the core lost a line because another, or the kernel, wrote it
+	Downgrades    uint64 // the core lost the right to write because another read
+	Transfers     uint64 // a missed line came from another core
+	Evictions     uint64 // the L1 needed the room
 	WriteBacks    uint64 // a dirty line went to the last-level cache
 	LLCHits       uint64 // a missed line came from the last-level cache
 	LLCMisses     uint64 // a missed line came from memory
 	LLCEvictions  uint64 // the last-level cache needed the room
 	Prefetches    uint64 // lines that nobody had asked for
 	Aliases       uint64 // the unit touched a line in its L1 under another virtual line
+
+	SiblingHits        uint64 // the line that the unit found in its core was used last by another unit of the core
+	L2Hits             uint64 // a line that an L1 lacked came from the core's second level
+	L2Misses           uint64 // it wasn't there
+	L2Evictions        uint64 // the second level needed the room
+	FetchMisses        uint64 // the core's code cache lacked a line that the unit executes
+	FetchEvictions     uint64 // the code cache needed the room
+	FetchInvalidations uint64 // the code cache lost a line because it was written
+	Fetches            uint64 // lines of blocks that the unit executed, if there are code caches
 }
 
 // A NamedCounter is one counter.
@@ -24,7 +34,12 @@ type NamedCounter struct {
 	Value uint64
 }
 
-// List returns the counters in a fixed order.
+// AlwaysCounted is the number of counters, the first of the list, that are of
+// every machine.
+const AlwaysCounted = 13
+
+// List returns the counters in a fixed order; those of caches that the machine
+// doesn't have are 0.
 func (c *Counters) List() []NamedCounter {
 	return []NamedCounter{
 		{"l1.slowhits", c.Hits},
@@ -40,6 +55,14 @@ func (c *Counters) List() []NamedCounter {
 		{"coherence.invalidations", c.Invalidations},
 		{"coherence.downgrades", c.Downgrades},
 		{"coherence.transfers", c.Transfers},
+		{"core.siblinghits", c.SiblingHits},
+		{"l2.hits", c.L2Hits},
+		{"l2.misses", c.L2Misses},
+		{"l2.evictions", c.L2Evictions},
+		{"l1i.misses", c.FetchMisses},
+		{"l1i.evictions", c.FetchEvictions},
+		{"l1i.invalidations", c.FetchInvalidations},
+		{"l1i.fetches", c.Fetches},
 	}
 }
 
@@ -57,16 +80,32 @@ func (c *Counters) add(d *Counters) {
 	c.LLCEvictions += d.LLCEvictions
 	c.Aliases += d.Aliases
 	c.Prefetches += d.Prefetches
+	c.SiblingHits += d.SiblingHits
+	c.L2Hits += d.L2Hits
+	c.L2Misses += d.L2Misses
+	c.L2Evictions += d.L2Evictions
+	c.FetchMisses += d.FetchMisses
+	c.FetchEvictions += d.FetchEvictions
+	c.FetchInvalidations += d.FetchInvalidations
+	c.Fetches += d.Fetches
 }
 
 // Counters returns what one unit did.
-func (m *Machine) Counters(unit int) Counters { return m.units[unit].c }
+func (m *Machine) Counters(unit int) Counters {
+	u := &m.units[unit]
+	c := u.c
+	if u.fetches != nil {
+		c.Fetches = u.fetches.N
+	}
+	return c
+}
 
 // Total returns what all units did.
 func (m *Machine) Total() Counters {
 	var t Counters
 	for i := range m.units {
-		t.add(&m.units[i].c)
+		c := m.Counters(i)
+		t.add(&c)
 	}
 	return t
 }

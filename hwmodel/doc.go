@@ -3,8 +3,11 @@
 // thread's stream holds which line. It says what flows in; it knows no file, no
 // instruction set and no operating system.
 //
-// A Machine has units; each has a Window, the lines that whoever runs there may
-// touch without asking. What the window doesn't answer goes through
+// A Machine has cores with private caches, and each core one or more units, its
+// hardware threads; each has a Window, the lines that whoever runs there may
+// touch without asking. What a unit's core has, another core's access takes away;
+// what its window allows, another unit's of the same core does, too: to hit in
+// one cache isn't to know the same lines. What the window doesn't answer goes through
 // Machine.Access, and then, for a recording:
 //
 //	may := m.Access(unit, l, vline, write) // the line is in the unit's cache now

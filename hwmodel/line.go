@@ -9,10 +9,10 @@ type Line struct {
 	// goes: who learnt this version knows the line. 0: nobody does. See Knowledge.
 	Version uint64
 
-	sharers uint64 // units whose L1 holds the line, a bit each
+	sharers uint64 // cores whose private caches hold the line, a bit each
 	home    uint64 // the first virtual line under which it was touched; chooses cache sets
 	first   uint32 // the first thread that touched it; 0: none
-	owner   uint8  // the unit in a state other than Shared, if state says so
+	owner   uint8  // the core in a state other than Shared, if state says so
 	state   State  // the owner's; Invalid: there is no owner
 	flags   lineFlag
 	way     uint8 // in the last-level cache, if flagLLC
@@ -28,12 +28,13 @@ const (
 	flagTwo                           // at least two threads touched the line
 	flagWritten                       // at least one wrote it
 	flagReported                      // Touch has said so
+	flagCode                          // a code cache may hold the line
 )
 
-// State is a coherence state that a unit's L1 has a line in.
+// State is a coherence state that a core has a line in.
 type State uint8
 
-// The states, of all protocols. A unit without the line has it Invalid.
+// The states, of all protocols. A core without the line has it Invalid.
 const (
 	Invalid   State = iota
 	Shared          // clean (or an Owned copy is elsewhere), others may hold it
@@ -51,31 +52,31 @@ func (s State) String() string {
 	return "invalid"
 }
 
-// State returns the state in which unit holds the line.
-func (l *Line) State(unit int) State {
-	if l.state != Invalid && int(l.owner) == unit {
+// State returns the state in which a core holds the line.
+func (l *Line) State(core int) State {
+	if l.state != Invalid && int(l.owner) == core {
 		return l.state
 	}
-	if l.sharers>>unit&1 != 0 {
+	if l.sharers>>core&1 != 0 {
 		return Shared
 	}
 	return Invalid
 }
 
-// set makes st the state in which unit holds the line.
-func (l *Line) set(unit int, st State) {
-	if l.state != Invalid && int(l.owner) == unit {
+// set makes st the state in which a core holds the line.
+func (l *Line) set(core int, st State) {
+	if l.state != Invalid && int(l.owner) == core {
 		l.state = Invalid
 	}
 	switch st {
 	case Invalid:
-		l.sharers &^= 1 << unit
+		l.sharers &^= 1 << core
 		return
 	case Shared:
 	default:
-		l.owner, l.state = uint8(unit), st
+		l.owner, l.state = uint8(core), st
 	}
-	l.sharers |= 1 << unit
+	l.sharers |= 1 << core
 }
 
 // Home returns the first virtual line under which the line was touched.

@@ -17,7 +17,8 @@ import (
 func recordFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "cpu", DefaultText: linux.DefaultCPU.String()[len("x86-64-"):], Usage: "`LEVEL` of the processor that the program sees: v1, v2 or v3 (x86-64-v3, with AVX2 and FMA)"},
-		&cli.IntFlag{Name: "cores", Value: 4, Usage: "`N` virtual processing units, 1 to 64"},
+		&cli.IntFlag{Name: "cores", Value: 4, Usage: "`N` virtual cores, 1 to 64"},
+		&cli.IntFlag{Name: "threads-per-core", Value: 1, Usage: "`N` hardware threads of each core, 1 to 8: processing units that share its caches"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` determines the schedule and the program's random bytes"},
 		&cli.StringFlag{Name: "schedule", Value: "random", DefaultText: "random", Usage: "`HOW` to choose who runs next: random, rr (in turn) or pct[:DEPTH[:STEPS]] (random priorities, changed at DEPTH-1 points, 2, of STEPS instructions)"},
 		&cli.StringFlag{Name: "clock", Value: "virtual", DefaultText: "virtual", Usage: "`WHAT` time follows: executed instructions (virtual) or the machine's clock (host)"},
@@ -27,12 +28,13 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "embed", Value: "own", DefaultText: "own", Usage: "`WHOSE` executables and libraries, with debugging information, to keep in the trace: own (all but the distribution's), all or none"},
 		&cli.BoolFlag{Name: "strict", Usage: "stop where the program asks for what isn't supported, instead of answering ENOSYS or the like"},
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
-		&cli.StringFlag{Name: "l1", Value: "256K/8", DefaultText: "256K/8", Usage: "private data cache of each unit: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "l1", DefaultText: "256K/8, with --l2 32K/8", Usage: "private data cache of each core: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "l2", DefaultText: "none", Usage: "private second level of each core: `SIZE/WAYS`, which has what the first one has (inclusive), or SIZE/WAYS:exclusive, which has what the first one for data had to give up"},
 		&cli.StringFlag{Name: "llc", Value: "16M/16", DefaultText: "16M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
 		&cli.StringFlag{Name: "select", DefaultText: "everything", Usage: "record only functions of these `NAMES`, with what they call, and what comes shortly after: patterns (parse_*) separated by commas"},
 		&cli.Uint64Flag{Name: "select-distance", DefaultText: "200000", Usage: "recording stops so many `INSTRUCTIONS` after a selected function returned"},
 		&cli.StringFlag{Name: "protocol", Value: "mesi", DefaultText: "mesi", Usage: "coherence `PROTOCOL`: msi, mesi, moesi or mesif"},
-		&cli.StringFlag{Name: "accounting", Value: "threads", DefaultText: "threads", Usage: "`WHO` remembers what is logged: each thread for ever (threads), a flag on each line of a unit's cache (lines), bits for units in the last-level cache (units), the same in ways of it that are taken from the program (reserved:WAYS), or a flag on lines that may only be in some ways (ways:WAYS)"},
+		&cli.StringFlag{Name: "accounting", Value: "threads", DefaultText: "threads", Usage: "`WHO` remembers what is logged: each thread for ever (threads), a flag for each unit on the lines of its core's caches (lines), bits for units in the last-level cache (units), the same in ways of it that are taken from the program (reserved:WAYS), or a flag on lines that may only be in some ways (ways:WAYS)"},
 		&cli.IntFlag{Name: "prefetch", Usage: "`N` lines that a miss of a cache brings in beside its own"},
 		&cli.StringFlag{Name: "snapshot", DefaultText: "none", Usage: "put the whole memory in the trace, for values that the program never reads, at `TIMES`: start, end, mark (where it puts a mark named snapshot), separated by commas"},
 		&cli.StringFlag{Name: "marks", DefaultText: "none", Usage: "annotate the trace with `SOME` of time (the program's clock when a thread gets a unit), counters (of caches and coherence, when it loses it), faults (first accesses to pages), separated by commas"},
@@ -51,13 +53,16 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
 		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Embed: c.String("embed"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
 		ReadLog: c.String("read-log"), MemoryModel: c.String("memory-model"), Ring: c.String("ring"), Marks: c.String("marks"), Snapshots: c.String("snapshot"), Select: c.String("select"), Distance: c.Uint64("select-distance"), Protocol: c.String("protocol"), Accounting: c.String("accounting"), Prefetch: c.Int("prefetch"),
-		L1: c.String("l1"), LLC: c.String("llc"), Signals: true,
+		L1: c.String("l1"), L2: c.String("l2"), LLC: c.String("llc"), ThreadsPerCore: c.Int("threads-per-core"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {
 		return cfg, fmt.Errorf("no program; it stands behind the flags: racesim %s -- PROG ARGS…", c.Command.Name)
 	}
 	if cfg.Cores < 1 {
 		return cfg, fmt.Errorf("--cores %d: want 1 to 64", cfg.Cores)
+	}
+	if cfg.ThreadsPerCore < 1 {
+		return cfg, fmt.Errorf("--threads-per-core %d: want 1 to 8", cfg.ThreadsPerCore)
 	}
 	var err error
 	if cfg.MemoryLimit, err = racesim.ParseSize(c.String("mem-limit")); err != nil {

@@ -16,6 +16,7 @@ import (
 const (
 	DefaultKeyFrameEvery = 50_000_000
 	DefaultHashEvery     = 1_000_000
+	DefaultCores         = 4
 
 	// DefaultSelectDistance is in instructions.
 	DefaultSelectDistance = 200_000
@@ -55,13 +56,16 @@ type Config struct {
 	Dir                   string
 	Stdin, Stdout, Stderr *os.File
 
-	// Cores is the number of processing units, 1 to 64; 0 means 4.
-	Cores int
-	// L1 and LLC are the geometry of each unit's data cache and of the shared
+	// Cores is the number of cores, 0 means 4, ThreadsPerCore that of processing
+	// units of each, 0 means 1; together there are at most 64.
+	Cores, ThreadsPerCore int
+	// L1 and LLC are the geometry of each core's data cache and of the shared
 	// one, Protocol the name of a coherence protocol; zero means hwmodel's
-	// defaults.
-	L1, LLC  hwmodel.Geometry
-	Protocol string
+	// defaults. L1I and L2 are those of each core's cache for code and of its
+	// second level; zero means that there is none.
+	L1, L1I, L2, LLC hwmodel.Geometry
+	L2Exclusive      bool
+	Protocol         string
 	// Accounting is who remembers what is logged, as hwmodel.ParseAccounting
 	// reads it; "" is "threads". Prefetch is the number of lines that a miss
 	// brings in beside its own.
@@ -150,9 +154,17 @@ type Config struct {
 // for as many instructions, half a bit for each before compression.
 const instructionsPerImport = 1000
 
-// hardware returns the model's configuration.
-func (c *Config) hardware() (hwmodel.Config, error) {
-	h := hwmodel.DefaultConfig(c.Cores)
+// Hardware returns the model's configuration.
+func (c *Config) Hardware() (hwmodel.Config, error) {
+	cores := c.Cores
+	if cores == 0 {
+		cores = DefaultCores
+	}
+	h := hwmodel.DefaultConfig(cores)
+	h.Threads, h.L1I, h.L2, h.L2Exclusive = c.ThreadsPerCore, c.L1I, c.L2, c.L2Exclusive
+	if c.L2 != (hwmodel.Geometry{}) {
+		h.L1 = hwmodel.SmallL1
+	}
 	if c.L1 != (hwmodel.Geometry{}) {
 		h.L1 = c.L1
 	}
@@ -177,13 +189,16 @@ func (c *Config) hardware() (hwmodel.Config, error) {
 	return h, h.Check()
 }
 
+// units is the number of processing units.
+func (c *Config) units() int { return c.Cores * max(c.ThreadsPerCore, 1) }
+
 // complete fills in defaults and returns the guest's configuration.
 func (c *Config) complete() (linux.Config, error) {
 	if c.Output == "" || len(c.Argv) == 0 {
 		return linux.Config{}, fmt.Errorf("record: an output file and a program are needed")
 	}
 	if c.Cores == 0 {
-		c.Cores = 4
+		c.Cores = DefaultCores
 	}
 	if c.Schedule == "" {
 		c.Schedule = linux.ScheduleRandom.String()
@@ -267,7 +282,7 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	return linux.Config{
 		PCT: pct,
-		CPU: level, Cores: c.Cores, Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
+		CPU: level, Cores: c.units(), Seed: c.Seed, Schedule: sched, Slice: c.Slice, HostClock: c.Clock == "host",
 		MemoryLimit: c.MemoryLimit, Dir: c.Dir, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 		FirstFrame: c.firstFrame, FrameAddr: c.frameAddr,
 		HostSignals: c.HostSignals, Children: children, Strict: c.Strict,

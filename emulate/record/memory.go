@@ -247,7 +247,7 @@ func (r *recorder) Protect(addr emulate.Addr, n uint64, prot int) {
 func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
 	const few = 32 // pages; beyond, it is cheaper to drop everything
 	if n > few<<pageShift {
-		for u := range r.cfg.Cores {
+		for u := range r.hw.Units() {
 			r.m.Window(u).Clear()
 		}
 		clear(r.places[:])

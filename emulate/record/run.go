@@ -147,7 +147,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("record: %w", err)
 	}
 	lc.Path = path
-	hw, err := cfg.hardware()
+	hw, err := cfg.Hardware()
 	if err != nil {
 		return Result{}, fmt.Errorf("record: %w", err)
 	}
@@ -167,7 +167,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), hw: hw, last: make([]*thread, cfg.Cores), embeds: embeds, known: map[moduleFile]bool{},
+	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), hw: hw, last: make([]*thread, hw.Units()), embeds: embeds, known: map[moduleFile]bool{},
 		tenants:  map[*linux.Frame]*tenants{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
 	r := g.newRecorder(w, output, head)
@@ -278,7 +278,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 	}
 	return traces.Header{
 		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, LogMode: cfg.LogMode,
-		Select: cfg.SelectNames, Ring: ringName(cfg), Cores: uint32(cfg.Cores), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
+		Select: cfg.SelectNames, Ring: ringName(cfg), Cores: uint32(hw.Units()), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,
 		ExePath: path, ExeSize: st.Size(), ExeModTime: st.ModTime().UnixNano(),
@@ -311,10 +311,13 @@ func (r *recorder) summarise() {
 	}
 	total := r.m.Total()
 	var cs []traces.Counter
-	for _, c := range total.List() {
+	for i, c := range total.List() {
+		if i >= hwmodel.AlwaysCounted && c.Value == 0 {
+			continue
+		}
 		cs = append(cs, traces.Counter{Name: c.Name, Value: c.Value})
 	}
-	for u := range r.cfg.Cores {
+	for u := range r.hw.Units() {
 		one := r.m.Counters(u)
 		for _, c := range one.List() {
 			if c.Value != 0 {
