@@ -26,16 +26,18 @@ type block struct {
 	brk   bool      // Break was asked for at pc
 	once  bool      // ends where nothing can be fetched, which may change: isn't kept
 	dead  bool      // invalidated
+	fetch bool      // first is before ops: it calls the FetchSink
 }
 
 // A BlockCache holds the decoded code of one address space. CPUs that one
 // goroutine runs in turn may share it. The zero value isn't usable.
 type BlockCache struct {
-	blocks map[uint64]*block   // by pc
-	pages  map[uint64][]*block // by every page they have bytes on
-	breaks map[uint64]bool
-	fast   [fastBlocks]*block // by pc, see fastIndex
-	shared *Decoded           // may be nil
+	blocks  map[uint64]*block   // by pc
+	pages   map[uint64][]*block // by every page they have bytes on
+	breaks  map[uint64]bool
+	fetches func(page uint64) bool // see WatchFetches
+	fast    [fastBlocks]*block     // by pc, see fastIndex
+	shared  *Decoded               // may be nil
 
 	// Scratch for build.
 	inst  inst
@@ -180,7 +182,7 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	}
 	inPage := uint64(1<<pageShift) - pc&(1<<pageShift-1)
 	b := &block{pc: pc, brk: bc.breaks[pc]}
-	if bc.shared != nil {
+	if bc.shared != nil && bc.fetches == nil {
 		if x := bc.shared.find(pc, code); x != nil && !x.breaks(bc.breaks) {
 			b.n, b.last, b.succ, b.ops, b.first = x.n, pc>>pageShift, x.succ, x.ops, &x.ops[0]
 			bc.keep(b)
@@ -223,11 +225,14 @@ func (bc *BlockCache) build(c *CPU, pc uint64) *block {
 	b.n = uint64(len(ops))
 	b.last = (at - 1) >> pageShift
 	b.finish(ops, fs, at)
+	if bc.watches(pc, at) {
+		b.watch(at)
+	}
 	if b.once {
 		return b
 	}
 	bc.keep(b)
-	if n := at - pc; bc.shared != nil && !cut && n <= inPage && n <= uint64(len(code)) {
+	if n := at - pc; bc.shared != nil && !b.fetch && !cut && n <= inPage && n <= uint64(len(code)) {
 		bc.shared.add(b, code[:n])
 	}
 	return b

@@ -39,6 +39,9 @@ type CPU struct {
 	// Watch, when set, sees every access that the window doesn't answer.
 	Watch Watcher
 
+	// Fetches, when set, sees the code that Blocks watch.
+	Fetches FetchSink
+
 	// Calls, when set, sees every call and return.
 	Calls CallSink
 

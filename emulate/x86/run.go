@@ -114,7 +114,7 @@ func (c *CPU) stopped(p *Stop) Stop {
 // steps executes b instruction by instruction until end, which lies in b or is
 // its end.
 func (c *CPU) steps(b *block, end uint64) Stop {
-	start := c.base
+	start, before := c.base, uint64(0)
 	for i := range b.ops[:b.n] {
 		if c.base >= end {
 			break
@@ -122,6 +122,10 @@ func (c *CPU) steps(b *block, end uint64) Stop {
 		op := &b.ops[i]
 		c.base = start // c.cur counts from there
 		c.cur = op
+		if b.fetch {
+			c.fetched(op, before)
+			before = op.pc
+		}
 		op.fn(c, op)
 		c.base = start + uint64(i) + 1
 		c.cur = nil
@@ -139,6 +143,9 @@ func (c *CPU) steps(b *block, end uint64) Stop {
 func (c *CPU) steps1(end uint64) Stop {
 	op, _ := c.decodeAt(c.RIP)
 	c.cur = &op
+	if c.Blocks.watches(op.pc, op.next()) {
+		c.fetched(&op, 0)
+	}
 	op.fn(c, &op)
 	c.pend = Pending{}
 	if op.attr&attrEnd == 0 {
@@ -234,6 +241,9 @@ func (c *CPU) RunSplit() Stop {
 			panic(fmt.Sprintf("BUG: x86: split of an instruction that can't be at %#x", c.RIP))
 		}
 		c.cur = &op
+		if c.Blocks.watches(op.pc, op.next()) {
+			c.fetched(&op, 0)
+		}
 		a := c.ea(&op)
 		if f.regKind >= 0 && bitOffsets[f.mnem] {
 			a = c.bitAddr(&op)
