@@ -73,11 +73,13 @@ func (a *analysis) unsafeCalls(handlers []detect.Delivery) []checkers.UnsafeCall
 	for i := range handlers {
 		by[handlers[i].Node] = &handlers[i]
 	}
-	// Parents have smaller numbers than their children.
-	under := make([]*detect.Delivery, a.tree.Len()+1)
+	// Parents have smaller numbers than their children. Nodes that replaying adds
+	// meanwhile aren't looked at.
+	last := funcs.NodeID(a.tree.Len())
+	under := make([]*detect.Delivery, last+1)
 	index := map[callSite]int{}
 	var out []checkers.UnsafeCall
-	for id := funcs.NodeID(1); int(id) <= a.tree.Len(); id++ {
+	for id := funcs.NodeID(1); id <= last; id++ {
 		n := a.tree.Node(id)
 		if d := by[id]; d != nil {
 			under[id] = d
