@@ -65,6 +65,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		return nil, fmt.Errorf("only %s was recorded: what orders threads in the gaps isn't known, so races can't be told; record without --select", names)
 	}
 	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules()}
+	a.orders = &orderReader{ms: a.ms, read: a.source}
 	defer a.drop()
 	defer limitMemory(o.memory())()
 	if s := t.Incomplete(); s != "" {
@@ -119,6 +120,9 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 			a.note("synchronisation was still being recognised after %d rounds", round)
 			break
 		}
+	}
+	if err := a.findLoose(ctx, groups); err != nil {
+		return nil, err
 	}
 	a.drop() // experiments need the memory more
 	if a.pass.Crowded() {
@@ -178,6 +182,7 @@ type analysis struct {
 	sync   []races.SyncVar // recognised by experiment
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
+	orders *orderReader
 	spun   map[spinKey]*wait
 	taken  map[taker]*report.Experiment
 	open   []overlay.Span // what looks like a lock, and keeps nobody out
@@ -234,7 +239,7 @@ func (a *analysis) detect(ctx context.Context, checks bool) error {
 		a.drop()
 		a.crowds, a.names, a.seen = nil, nil, newSeen(a.o.memory())
 		a.tree = funcs.NewTree(a.ms)
-		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic,
+		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic, Loose: a.orders.loose,
 			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks, Alone: a.alone, Together: a.together}
 		if a.o.Progress != nil {
 			a.passes++
@@ -313,6 +318,7 @@ type group struct {
 	spun  *report.Experiment // …because of this
 	// passed shows that what its reader waits for keeps nobody out.
 	passed *report.Experiment
+	loose  bool // on this processor, accesses order it that the language says don't
 }
 
 // group unites candidates that a person would call one race.

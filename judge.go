@@ -236,7 +236,7 @@ func (a *analysis) judge(g *group) report.Race {
 	defer func() { a.judged = "" }()
 	j := &judging{r: &r, invented: map[uint64]bool{}}
 	ev := &j.ev
-	ev.Predicted = r.Predicted
+	ev.Predicted, ev.Loose = r.Predicted, g.loose
 	if g.life() {
 		ev.Life = a.ending(g)
 		a.verdict(&r, *ev)

@@ -55,6 +55,10 @@ type Evidence struct {
 	// Life says what one side does to the life of the mutex, descriptor or the
 	// like that the other side uses: "it is destroyed". "" if it isn't about that.
 	Life string
+	// Loose: atomic accesses keep the two apart, on this processor, that the
+	// program's language takes for no order. The experiments know only the
+	// processor.
+	Loose bool
 	// Locks explains, for the sentence: what one side holds and the other doesn't.
 	Locks string
 }
@@ -96,8 +100,22 @@ type Judgement struct {
 // Judge turns evidence into a verdict.
 func Judge(e Evidence) Judgement {
 	j := decide(&e)
+	if e.Loose {
+		j = loose(j)
+	}
 	j.Confidence = Confidence(j.Verdict, j.Basis, e.Facts())
 	return j
+}
+
+// loose is what a judgement is worth if the language has no order where the
+// processor has one: harm that the experiments found takes a compiler, or another
+// processor, that makes use of it, and that they found none says little.
+func loose(j Judgement) Judgement {
+	if j.Verdict == Harmful {
+		j.Reason += "; as compiled for this processor, relaxed atomic accesses keep the two apart, which the language doesn't promise"
+		return j
+	}
+	return Judgement{Verdict: Unknown, Basis: ByNoOrder, Reason: "only relaxed atomic accesses order the two, which the language takes for no order: as compiled for this processor they come in order, and nothing says what another compiler or processor makes of it"}
 }
 
 // missing: where the interleavings that came to no end are at least this part of

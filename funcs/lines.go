@@ -289,3 +289,31 @@ func sameFile(file, want string) bool {
 	want = filepath.Clean(want)
 	return file == want || strings.HasSuffix(file, "/"+strings.TrimPrefix(want, "./")) && !filepath.IsAbs(want)
 }
+
+// A SourceFile is a file that a module was made from.
+type SourceFile struct{ File, Module string }
+
+// SourceFiles lists the files that the program's own modules were compiled from,
+// headers too, as debugging information names them; each once.
+func (ms *Modules) SourceFiles() []SourceFile {
+	var out []SourceFile
+	seen := map[string]bool{}
+	for _, m := range ms.All() {
+		if m.Kind != ModUser {
+			continue
+		}
+		g := m.debug()
+		if g == nil {
+			continue
+		}
+		for _, u := range g.units {
+			for _, f := range g.lineTab(u).files {
+				if f != "" && !seen[f] {
+					seen[f] = true
+					out = append(out, SourceFile{f, m.Path})
+				}
+			}
+		}
+	}
+	return out
+}

@@ -136,6 +136,15 @@ func (m LockMode) Blocks() bool { return m == LockExclusive || m == LockShared }
 // Shared says whether a lock taken this way keeps only writers out.
 func (m LockMode) Shared() bool { return m == LockShared || m == LockTryShared }
 
+// Loose says what an access to a synchronisation variable doesn't do, says the
+// program's source, although the processor does it: the language promises less.
+type Loose uint8
+
+const (
+	NoAcquire Loose = 1 << iota // it doesn't come after what was released to the variable
+	NoRelease                   // what came before isn't released
+)
+
 // An Event is one thing that happened to a thread, in the order of the
 // recording. Which fields count depends on Op; the others are zero.
 type Event struct {
@@ -147,6 +156,7 @@ type Event struct {
 	Mode   LockMode   // OpLock
 	Typed  bool       // OpAccess: the source says that it is atomic, whatever the instruction
 	Blind  bool       // OpAccess, Update: what was read decides nothing but what is left there
+	Loose  Loose      // OpAccess on a synchronisation variable
 	Thread emulate.ThreadID
 	Ctx    uint32 // calling context, opaque
 	Addr   emulate.Addr

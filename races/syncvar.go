@@ -78,6 +78,9 @@ type atom struct {
 	scope Scope
 	decl  *decl
 	clocks
+	// loose is what was stored without being released (Loose): a load that sees
+	// it doesn't come after, and yet is no part of an update that overlapped.
+	loose clocks
 }
 
 // clear forgets the atoms that touch m and says whether none is left.
@@ -106,6 +109,8 @@ func (s *syncGranule) add(m uint8, v *decl) {
 			rest := atom{mask: out, scope: a.scope, decl: a.decl}
 			rest.user.set(a.user)
 			rest.full.set(a.full)
+			rest.loose.user.set(a.loose.user)
+			rest.loose.full.set(a.loose.full)
 			a.mask = in
 			s.atoms = append(s.atoms, rest)
 		}
@@ -257,6 +262,10 @@ type syncLoad struct {
 	// bytes before it; learnt says whether they changed that.
 	before clocks
 	learnt bool
+	// seen is what the thread knew after the load, and what the load saw without
+	// acquiring it; sees says that there was such.
+	seen clocks
+	sees bool
 }
 
 // sync handles the bytes m of g, all part of synchronisation variables. v is
@@ -280,7 +289,11 @@ func (d *Detector) sync(t *thread, g *granule, a uint64, m, orig uint64, e *Even
 	if near && ld.learnt {
 		before = &ld.before
 	}
-	d.syncConflicts(t, g, a, m, orig, bitsOf, pair, before, e, v, locks)
+	after := &t.clocks
+	if near && ld.sees {
+		after = &ld.seen
+	}
+	d.syncConflicts(t, g, a, m, orig, bitsOf, pair, before, after, e, v, locks)
 
 	if atomic {
 		g.sync.sawAtomic(uint8(m))
@@ -290,7 +303,7 @@ func (d *Detector) sync(t *thread, g *granule, a uint64, m, orig uint64, e *Even
 	} else if e.Kind != Free {
 		ld.valid = false
 	}
-	if e.Kind == Read || e.Kind == Update {
+	if (e.Kind == Read || e.Kind == Update) && e.Loose&NoAcquire == 0 {
 		for i := range g.sync.atoms {
 			if l := &g.sync.atoms[i]; l.mask&uint8(m) != 0 {
 				t.acquire(&l.clocks, scopeOf(scope, l.scope, e))
@@ -304,7 +317,9 @@ func (d *Detector) sync(t *thread, g *granule, a uint64, m, orig uint64, e *Even
 			l := &g.sync.atoms[i]
 			switch s := scopeOf(scope, l.scope, e); {
 			case l.mask&uint8(m) == 0:
-			case l.mask&^uint8(m) == 0:
+			case e.Loose&NoRelease != 0:
+				l.loose.release(&t.clocks, s)
+			case l.mask&^uint8(m) == 0 && (e.Kind == Write || e.Loose&NoAcquire == 0):
 				l.overwrite(&t.clocks, s)
 			default:
 				l.release(&t.clocks, s)
@@ -353,7 +368,20 @@ func looksUpdated(old, v, m uint64) bool {
 func (t *thread) remember(g *granule, m uint64, e *Event, v uint64, scope Scope) {
 	ld := &t.load
 	if !ld.valid || ld.g != g || ld.mask != m {
-		ld.valid, ld.g, ld.mask, ld.learnt = true, g, m, false
+		ld.valid, ld.g, ld.mask, ld.learnt, ld.sees = true, g, m, false, false
+	}
+	for i := range g.sync.atoms {
+		if l := &g.sync.atoms[i]; l.mask&uint8(m) != 0 && (e.Loose&NoAcquire != 0 || len(l.loose.full) > 0) {
+			if !ld.sees {
+				ld.seen.user.set(t.user)
+				ld.seen.full.set(t.full)
+				ld.sees = true
+			}
+			ld.seen.user.grow(max(len(l.user), len(l.loose.user)))
+			ld.seen.full.grow(max(len(l.full), len(l.loose.full)))
+			ld.seen.acquire(&l.clocks, ScopeUser)
+			ld.seen.acquire(&l.loose, ScopeUser)
+		}
 	}
 	if !ld.learnt {
 		for i := range g.sync.atoms {
@@ -370,7 +398,7 @@ func (t *thread) remember(g *granule, m uint64, e *Event, v uint64, scope Scope)
 
 // syncConflicts compares an access to the bytes m of synchronisation variables
 // with the cells of other threads.
-func (d *Detector) syncConflicts(t *thread, g *granule, a, m, orig, b uint64, pair bool, before *clocks, e *Event, v uint64, locks LocksetID) {
+func (d *Detector) syncConflicts(t *thread, g *granule, a, m, orig, b uint64, pair bool, before, after *clocks, e *Event, v uint64, locks LocksetID) {
 	kind := Kind(b&bitsKind) + 1
 	atomic := b&uint64(Atomic) != 0
 	for i := range g.cells {
@@ -380,9 +408,10 @@ func (d *Detector) syncConflicts(t *thread, g *granule, a, m, orig, b uint64, pa
 			continue
 		}
 		ck, cAtomic := c.kind(), cb&uint64(Atomic) != 0
-		base := &t.clocks
+		base := after
 		switch {
 		case kind == Free || ck == Free:
+			base = &t.clocks
 		case kind == Read || ck == Read:
 			continue
 		case kind == Update && !atomic || ck == Update && !cAtomic:

@@ -51,6 +51,7 @@ type follower struct {
 	rmw      map[uint64]bool // by instruction; see updates
 	atomics  map[uint64]bool // by instruction; see atomic
 	blinds   map[uint64]bool // by instruction; see blind
+	looses   map[looseKey]races.Loose
 
 	condMoves map[uint64]int // by instruction; see thrownAway
 
@@ -231,6 +232,7 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 	if kind != x86.Update && !c.Atomic() && f.readBefore(s, m) {
 		if s.sync&m != 0 {
 			e := f.access(c, addr, size, races.Read, v)
+			e.Loose = f.loose(&e)
 			f.flush()
 			f.waited(&e)
 		}
@@ -240,6 +242,9 @@ func (f *follower) load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, 
 		return v
 	}
 	e := f.access(c, addr, size, races.Read, v)
+	if e.Typed || e.Flags&races.Atomic != 0 || s.sync&m != 0 {
+		e.Loose = f.loose(&e)
+	}
 	if kind != x86.Update {
 		f.flush()
 		f.loaded(&e)
@@ -298,6 +303,9 @@ func (f *follower) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	}
 	if plain && f.writtenBefore(s, m) {
 		return
+	}
+	if e.Typed || !plain || s.sync&m != 0 {
+		e.Loose = f.loose(&e)
 	}
 	if e.Kind == races.Update && plain && !e.Typed && e.Flags == 0 {
 		e.Blind = f.blind(c, e.PC)

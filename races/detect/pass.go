@@ -35,6 +35,9 @@ type Pass struct {
 	// Atomics are instructions of the program whose accesses are atomic, beside
 	// those that can be told by the functions that they are in.
 	Atomics map[uint64]bool
+	// Loose, if it isn't nil, says what an atomic access doesn't do, by the
+	// source. Threads ask at the same time.
+	Loose func(AtomicSite) races.Loose
 	// NoRaces leaves accesses out of the detection.
 	NoRaces bool
 	// Together leaves the tasks of OpenMP that one thread executed in the order

@@ -38,13 +38,20 @@ func (f *follower) atomic(pc uint64) bool {
 // expanded there, is one of atomicFunctions.
 func inAtomicFunction(fs []funcs.Frame) bool {
 	for _, f := range fs {
-		for _, p := range atomicFunctions {
-			if strings.HasPrefix(f.Function, p) {
-				return true
-			}
+		if atomicFunction(f.Function) {
+			return true
 		}
 		if !f.Inlined {
 			break
+		}
+	}
+	return false
+}
+
+func atomicFunction(name string) bool {
+	for _, p := range atomicFunctions {
+		if strings.HasPrefix(name, p) {
+			return true
 		}
 	}
 	return false
