@@ -1,6 +1,10 @@
 package racesim
 
 import (
+	"iter"
+	"maps"
+	"slices"
+
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
 	"github.com/racesim/racesim/emulate/replay"
@@ -62,8 +66,10 @@ func (a *analysis) runtime() *runtimeData {
 	if m := a.ms.Exported("malloc"); m != nil {
 		rt.glibc = m.Module.Kind == funcs.ModLibc || m.Runtime
 	}
-	for _, pc := range a.tree.JumpTargets(func(f *funcs.Func) bool { return rt.locks[f.Entry] != 0 || rt.threads[f.Entry] != 0 }) {
-		rt.jumps = append(rt.jumps, uint64(pc))
+	for _, m := range []iter.Seq[emulate.Addr]{slices.Values(a.tree.JumpTargets(nil)), maps.Keys(rt.locks), maps.Keys(rt.threads)} {
+		for pc := range m { // libraries jump to those for locks through pointers, too
+			rt.jumps = append(rt.jumps, uint64(pc))
+		}
 	}
 	if at, ok := a.ms.DataNamed("_IO_list_all"); ok {
 		rt.list = uint64(at)

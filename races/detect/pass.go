@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -247,8 +250,12 @@ func (p *Pass) prepare() error {
 	p.locks = entriesOf(p.Tree.Modules(), lockFuncs)
 	p.uses = useEntries(p.Tree.Modules())
 	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool {
-		return p.locks[f.Entry] != 0 || p.openmp.hook(f.Entry) != 0 || p.conducts[f.Entry] != 0 || p.uses[f.Entry] != nil
+		return p.openmp.hook(f.Entry) != 0
 	})
+	// Libraries jump to these through pointers, too, which no code shows.
+	for _, m := range []iter.Seq[emulate.Addr]{maps.Keys(p.locks), maps.Keys(p.conducts), maps.Keys(p.uses)} {
+		p.jumps = slices.AppendSeq(p.jumps, m)
+	}
 	p.strings = stringEntries(p.Tree.Modules())
 
 	return p.births()
