@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +25,7 @@ type guest struct {
 	name, source, verdict string
 	cc                    string // the compiler, "": gcc or g++
 	flags                 []string
+	seeds                 int // schedules that it needs at least, 0: as many as the others
 }
 
 func guests(t *testing.T) []guest {
@@ -45,6 +47,11 @@ func guests(t *testing.T) []guest {
 			}
 			if v, ok := strings.CutPrefix(l, "// flags: "); ok {
 				g.flags = strings.Fields(v)
+			}
+			if v, ok := strings.CutPrefix(l, "// seeds: "); ok {
+				if g.seeds, err = strconv.Atoi(v); err != nil {
+					t.Fatalf("%s: %v", p, err)
+				}
 			}
 		}
 		if g.verdict == "" {
@@ -78,6 +85,10 @@ func TestTruth(t *testing.T) {
 		n = 1
 	}
 	for _, g := range guests(t) {
+		n := n
+		if !testing.Short() {
+			n = max(n, g.seeds)
+		}
 		t.Run(g.name, func(t *testing.T) { g.test(t, n) })
 	}
 }

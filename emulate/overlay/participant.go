@@ -81,6 +81,7 @@ type participant struct {
 	resumed   uint64         // executed when it last began to run
 	waits     int            // times it was blocked
 	lastNew   uint64         // executed when foreign memory was last seen in a new state
+	outward   uint64         // the processor's count when it last read memory that isn't its own stack
 	sum       uint64         // of what it changed of foreign memory
 	sums      [16]uint64
 	nsums     int
@@ -265,7 +266,10 @@ func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKin
 	}
 	mask := byteMask(addr, size)
 	if !p.ownStack(addr) {
+		p.outward = c.Count
 		p.run.touched(p.run.read, &p.seen, p, p.canon(addr>>6), mask)
+	} else if p.isRacy(addr, size) {
+		p.outward = c.Count // a variable that it gave away
 	}
 	_, known := p.view(addr >> 6)
 	if l := p.run.mem.get(p.canon(addr >> 6)); l != nil {

@@ -545,7 +545,7 @@ func (p *participant) overBudget() bool {
 		others = others || q != p && q.phase != ended
 	}
 	used := p.executed - p.resumed
-	if others && p.executed-p.lastNew > 20_000 && p.diverged || used >= budget && others {
+	if others && p.executed-p.lastNew > 20_000 && p.diverged && p.looksOut() || used >= budget && others {
 		// It may be waiting for the other one.
 		if p.waits++; p.waits < 64 {
 			p.phase = blocked
@@ -572,6 +572,11 @@ func (p *participant) overBudget() bool {
 	}
 	return true
 }
+
+// looksOut reports whether the participant lately read memory that another one
+// may change. Without that it computes and waits for nobody, however long that
+// leaves memory as it is.
+func (p *participant) looksOut() bool { return p.cpu.Count-p.outward < 10_000 }
 
 // polled reports whether some instruction loaded a tracked byte again and again,
 // as one that waits for another thread: what the participant keeps storing to

@@ -1,6 +1,7 @@
 // verdict: harmful
 // flags: -O1
 // checker: +leak
+// seeds: 20
 // two threads may both make the table; one of them is lost
 #include <pthread.h>
 #include <stdio.h>
