@@ -33,6 +33,7 @@ type Knowledge struct {
 type known struct {
 	page    uint64
 	gen     uint32
+	now     uint64 // lines whose version was learnt since gen began, a bit each
 	version [pageLines]uint64
 }
 
@@ -46,7 +47,14 @@ func (m *Machine) NewKnowledge() *Knowledge {
 // Known says whether the thread knows the line under vline.
 func (k *Knowledge) Known(vline uint64, l *Line) bool {
 	p := k.page(vline / pageLines)
-	return p != nil && p.gen == k.gen && p.version[vline%pageLines] == l.Version && l.Version != 0
+	return p != nil && p.gen == k.gen && p.now>>(vline%pageLines)&1 != 0 && p.version[vline%pageLines] == l.Version && l.Version != 0
+}
+
+// Forgot says whether the thread, which doesn't know the line, would know it if
+// it had never been made to forget.
+func (k *Knowledge) Forgot(vline uint64, l *Line) bool {
+	p := k.page(vline / pageLines)
+	return p != nil && p.version[vline%pageLines] == l.Version && l.Version != 0
 }
 
 // Learn notes that the thread's stream holds the line's present bytes.
@@ -123,14 +131,14 @@ func (k *Knowledge) set(vline, version uint64) bool {
 		k.used++
 	}
 	if p.gen != k.gen {
-		p.gen = k.gen
-		clear(p.version[:])
+		p.gen, p.now = k.gen, 0
 	}
-	v := &p.version[vline%pageLines]
-	if *v == version {
+	v, bit := &p.version[vline%pageLines], uint64(1)<<(vline%pageLines)
+	if p.now&bit != 0 && *v == version {
 		return false
 	}
 	*v = version
+	p.now |= bit
 	return true
 }
 

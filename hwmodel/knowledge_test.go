@@ -80,9 +80,25 @@ func TestKnowledgeOfManyPages(t *testing.T) {
 		}
 	}
 	k.Forget()
+	changed := map[uint64]bool{}
 	for v, l := range lines {
 		if k.Known(v, l) {
 			t.Fatalf("%#x known after all was forgotten", v)
+		}
+		if r.Intn(3) == 0 {
+			m.Invalidate(l)
+			changed[v] = true
+		}
+	}
+	for v, l := range lines { // lines of a page are learnt again one by one
+		if k.Forgot(v, l) == changed[v] {
+			t.Fatalf("%#x, changed since: %v; forgotten: %v", v, changed[v], k.Forgot(v, l))
+		}
+		if r.Intn(2) == 0 {
+			k.Learn(v, l)
+			if !k.Known(v, l) {
+				t.Fatalf("%#x not known after it was learnt again", v)
+			}
 		}
 	}
 }

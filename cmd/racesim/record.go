@@ -41,7 +41,7 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ring", DefaultText: "everything is kept", Usage: "keep only the end of the execution, about `SIZE` of the trace; thread:SIZE: of each thread's part"},
 		&cli.StringFlag{Name: "read-log", Value: "cache", DefaultText: "cache", Usage: "`HOW` what the program reads is logged: cache (lines that flow in), page (pages that change hands), or values: none (all of them), last (but the one read last), zero, shadow:N (but what a copy of 2^N bytes holds)"},
 		&cli.StringFlag{Name: "memory-model", Value: "fence", DefaultText: "fence", Usage: "`WHICH` events are numbered among all threads: the kernel's (kernel), locked instructions and fences, too (fence), every load (loads), or every load and store (acqrel)"},
-		&cli.Uint64Flag{Name: "key-frames", DefaultText: "50000000, and more for threads that use much memory", Usage: "`INSTRUCTIONS` of a thread between places where replay can start"},
+		&cli.Uint64Flag{Name: "key-frames", DefaultText: "by what they cost: at least 12000000, and never more often than an eighth of what the thread has done, up to 50000000", Usage: "`INSTRUCTIONS` of a thread between places where replay can start"},
 	}
 }
 

@@ -136,7 +136,7 @@ type Config struct {
 	// least, between places where replay can start, and between hashes of the
 	// registers. 0 means the defaults, a negative number never. After a key
 	// frame all memory flows in anew: by default a thread that uses much of it
-	// has fewer.
+	// has fewer, and a short one more.
 	KeyFrameEvery, HashEvery int64
 
 	// firstFrame and frameAddr are linux.Config's, for tests.
@@ -147,12 +147,8 @@ type Config struct {
 	orders    hwmodel.MemoryModel
 	marks     Marks
 	snapshots Snapshots
-	perImport uint64 // instructions to the next key frame for each line that flowed in since the last
+	keyAuto   bool // key frames by what they cost
 }
-
-// instructionsPerImport bounds what default key frames cost: a line of 512 bits
-// for as many instructions, half a bit for each before compression.
-const instructionsPerImport = 1000
 
 // Hardware returns the model's configuration.
 func (c *Config) Hardware() (hwmodel.Config, error) {
@@ -253,7 +249,7 @@ func (c *Config) complete() (linux.Config, error) {
 		c.Env = os.Environ()
 	}
 	if c.KeyFrameEvery == 0 {
-		c.KeyFrameEvery, c.perImport = DefaultKeyFrameEvery, instructionsPerImport
+		c.KeyFrameEvery, c.keyAuto = DefaultKeyFrameEvery, true
 	}
 	if c.HashEvery == 0 {
 		c.HashEvery = DefaultHashEvery

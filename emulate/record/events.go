@@ -21,7 +21,9 @@ type thread struct {
 	minAt uint64 // and the count at which it happened
 
 	keyAt, hashAt uint64 // counts at the last key frame and hash
-	imports       uint64 // lines that flowed in since the last key frame
+	imports       uint64 // lines that flowed in since the start
+	again         uint64 // since the last key frame, those that wouldn't have without any
+	cost          uint64 // what again was at the last key frame
 	sel           selection
 	fullKey       bool // the next key frame is due, a full one
 	inCall        bool // between a system call's entry and exit
@@ -133,7 +135,7 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 	}
 	r.generation()
 	r.rests(t)
-	if n := lt.CPU.Count; (t.fullKey || r.keyEvery > 0 && n-t.keyAt >= max(r.keyEvery, t.imports*r.cfg.perImport)) && !t.inCall && !t.split && !t.sel.off {
+	if n := lt.CPU.Count; (t.fullKey || r.keyDue(t, n)) && !t.inCall && !t.split && !t.sel.off {
 		r.keyFrame(t)
 	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
@@ -164,7 +166,7 @@ func (r *recorder) keyFrame(t *thread) {
 		r.around(t)
 		t.fullKey = false
 	}
-	t.keyAt, t.hashAt, t.imports = n, n, 0
+	t.keyAt, t.hashAt, t.cost, t.again = n, n, t.again, 0
 	r.keyFrames++
 }
 

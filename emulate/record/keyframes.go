@@ -13,6 +13,33 @@ import (
 // enough. Full ones are coordinated: when a ring's generation is full, each
 // thread gets one as soon as it can, with the memory around it.
 
+// By default, light key frames are an eighth of the thread's execution so far
+// apart, so that segments of a short recording can be replayed at the same time,
+// too, but at least leastKeyFrames and at most DefaultKeyFrameEvery. What they
+// cost is lines that flow in again: as many as after the one before, or as there
+// were before the first, which put the next one off.
+const (
+	keyFramePart   = 8
+	leastKeyFrames = 12_000_000 // instructions
+	// A line takes 300 bits or so after compression.
+	instructionsPerLine = 2500
+)
+
+// keyDue says whether a light key frame of a thread is due after n instructions.
+func (r *recorder) keyDue(t *thread, n uint64) bool {
+	if r.keyEvery == 0 {
+		return false
+	}
+	if !r.cfg.keyAuto {
+		return n-t.keyAt >= r.keyEvery
+	}
+	lines := max(t.again, t.cost)
+	if t.keyAt == 0 {
+		lines = t.imports
+	}
+	return n-t.keyAt >= max(min(n/keyFramePart, r.keyEvery), leastKeyFrames, lines*instructionsPerLine)
+}
+
 // ringName describes a ring in the header.
 func ringName(cfg *Config) string {
 	switch {

@@ -86,8 +86,11 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 				x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 			}
 		}
-		t.know.Learn(line, l)
+		if t.know.Forgot(line, l) {
+			t.again++
+		}
 		t.imports++
+		t.know.Learn(line, l)
 		r.m.Remember(r.unit, write)
 	}
 	if r.hw.Prefetch > 0 && r.m.Missed(r.unit) {
@@ -135,7 +138,6 @@ func (r *recorder) outside(c *x86.CPU, e *place, l *hwmodel.Line, line uint64, w
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 		}
 		t.know.Learn(line, l)
-		t.imports++
 	}
 	if l.Touch(t.stream, line, write) {
 		r.share(line, l)

@@ -78,9 +78,14 @@ func (r *recorder) logPage(h *tenants, e *place) {
 		p = traces.Packet{Kind: traces.PageFrom, N: num, Thread: w.stream, Value: w.min}
 	}
 	for i := range e.frame.HW {
-		t.know.Learn(first+uint64(i), &e.frame.HW[i])
+		if l := &e.frame.HW[i]; !t.know.Known(first+uint64(i), l) {
+			if t.know.Forgot(first+uint64(i), l) {
+				t.again++
+			}
+			t.imports++
+			t.know.Learn(first+uint64(i), l)
+		}
 	}
-	t.imports += linesPerPage
 	if err := r.w.Put(t.stream, t.t.CPU.InstrCount(), &p); err != nil && !r.ended {
 		r.failed(err)
 		x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})

@@ -145,6 +145,10 @@ func record(bin, trace string, p program, m mode) (figure, float64, error) {
 	return figure{float64(size) * 8 / replayed, cpu}, replayed, nil
 }
 
+// replaySize is how much larger the inputs are whose traces are replayed with one
+// and two workers: of shorter ones a segment is too large a part.
+const replaySize = 10
+
 func run(bin string, size int, only, page string) error {
 	dir, err := os.MkdirTemp("", "racesim-benchrec-")
 	if err != nil {
@@ -194,9 +198,12 @@ func run(bin string, size int, only, page string) error {
 			b.WriteString("\nOf a ring, the instructions are those that were kept, and so are the bits for each.\n")
 		}
 	}
-	b.WriteString("\n## Replay\n\nSeconds by the clock with one and two workers, on two cores that others use, too. Segments between key frames are replayed at the same time, of different threads and of one.\n\n| program | threads and segments | 1 worker | 2 workers | 1 / 2 |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Replay\n\nSeconds by the clock with one and two workers, on two cores that others use, too. Segments between key frames, here 10 million instructions, are replayed at the same time, of different threads and of one. The inputs are ten times as large.\n\n| program | threads and segments | 1 worker | 2 workers | 1 / 2 |\n|---|---|---|---|---|\n")
+	if ps, err = programs(dir, replaySize*size, only); err != nil {
+		return err
+	}
 	for _, p := range ps {
-		if _, _, err := record(bin, trace, p, mode{"key frames", []string{"--key-frames", "5000000"}}); err != nil {
+		if _, _, err := record(bin, trace, p, mode{"key frames", []string{"--key-frames", "10000000"}}); err != nil {
 			return err
 		}
 		var wall [2]float64
