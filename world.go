@@ -21,7 +21,7 @@ func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
 	rt := a.runtime()
 	world := loadsub.World{Quiet: a.quiet, Name: a.name, Scalar: a.scalar, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
-		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
+		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Family: a.family, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
 	if world.Watch = a.watch(); world.Watch != nil {
 		world.Check = a.checkAgain
 	}
@@ -93,8 +93,16 @@ func (a *analysis) heapCall(target uint64) overlay.HeapCall {
 	switch r.Alloc {
 	case funcs.RoleGo:
 		return overlay.HeapGo
-	case funcs.RoleMalloc, funcs.RoleNew, funcs.RoleNewArray:
+	case funcs.RoleMalloc:
 		return overlay.HeapAlloc
+	case funcs.RoleNew:
+		return overlay.HeapAlloc | overlay.HeapNew
+	case funcs.RoleNewArray:
+		return overlay.HeapAlloc | overlay.HeapNewArray
+	case funcs.RoleDelete:
+		return overlay.HeapFree | overlay.HeapNew
+	case funcs.RoleDeleteArray:
+		return overlay.HeapFree | overlay.HeapNewArray
 	case funcs.RoleCalloc:
 		return overlay.HeapAllocN
 	case funcs.RoleRealloc:
@@ -119,6 +127,25 @@ func (a *analysis) blockSize(addr uint64) uint64 {
 		return b.Size
 	}
 	return 0
+}
+
+// family says by functions of which family the program allocated a block.
+func (a *analysis) family(addr uint64) (overlay.HeapCall, bool) {
+	b := a.pass.Detector.BlockAt(emulate.Addr(addr))
+	if a.heap == nil || b.ID == 0 || uint64(b.Addr) != addr || a.tree.Class(b.Ctx) != 0 {
+		return 0, false
+	}
+	h, ok := a.heap.Last(b.Addr)
+	if !ok || h.Count != b.Count || h.Thread != b.Thread {
+		return 0, false
+	}
+	switch h.Role {
+	case funcs.RoleNew:
+		return overlay.HeapNew, true
+	case funcs.RoleNewArray:
+		return overlay.HeapNewArray, true
+	}
+	return 0, true
 }
 
 // lockCall says what a function does to a lock, by its entry.

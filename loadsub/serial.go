@@ -184,6 +184,8 @@ func Serialise(p Pair) *Serial {
 	}
 	secs := []*overlay.Section{p.A, p.B}
 	inAB, inBA := p.World.found(secs, ab), p.World.found(secs, ba)
+	inAB = append(inAB, p.unwritten(ab, func(r *overlay.Run) bool { p.one(r, 0); return true }, pre)...)
+	inBA = append(inBA, p.unwritten(ba, func(r *overlay.Run) bool { p.one(r, 1); return true }, pre)...)
 	s.Changes = p.between(ab, ba, okAB, okBA, inAB, inBA)
 	var had [][]Finding
 	if okAB {
@@ -231,7 +233,9 @@ func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result, had [
 			continue
 		}
 		// What a checker has found is true however it goes on.
-		new := changes(p.World.found([]*overlay.Section{p.A, p.B}, r), false, had...)
+		got := p.World.found([]*overlay.Section{p.A, p.B}, r)
+		got = append(got, p.unwritten(r, func(x *overlay.Run) bool { return p.follow(x, sch) }, pre)...)
+		new := changes(got, false, had...)
 		wrong := decisive(new)
 		ends := judgeable(r, ref)
 		if !ends && wrong == nil {
@@ -382,10 +386,15 @@ func (p Pair) canon(side int, addr uint64) uint64 {
 // serial runs first to its end, then the other.
 func (p Pair) serial(pre *overlay.Memory, first int) *overlay.Result {
 	r := p.start(pre)
+	p.one(r, first)
+	return r.Result()
+}
+
+// one executes r in a serial order.
+func (p Pair) one(r *overlay.Run, first int) {
 	r.Go(first)
 	r.Go(1 - first)
 	r.Settle(first)
-	return r.Result()
 }
 
 // hits counts the racing accesses of one section when it runs first.

@@ -292,6 +292,8 @@ type World struct {
 	Heap      func(target uint64) overlay.HeapCall
 	Jumps     []uint64
 	BlockSize func(addr uint64) uint64
+	// Family says by functions of which family a block was allocated.
+	Family func(addr uint64) (overlay.HeapCall, bool)
 	// Inside returns the block that an address is in the middle of, 0: none.
 	Inside func(addr uint64) uint64
 	// Lock says what functions do to locks, by entry, and Edges which bytes of a
@@ -347,6 +349,7 @@ func (w World) apply(r *overlay.Run) {
 	}
 	if w.Heap != nil {
 		r.Heap(w.Heap, w.Jumps, w.BlockSize, w.Inside)
+		r.Families(w.Family)
 		r.Checks(w.Lock, w.Edges, w.Name)
 		if w.Watch != nil {
 			r.Watch(*w.Watch)

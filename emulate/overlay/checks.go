@@ -50,6 +50,9 @@ type checks struct {
 	edge    map[uint64]uint64 // of blocks allocated meanwhile
 	covered map[uint64]uint64 // these blocks
 
+	unwritten map[uint64]uint64 // bytes, by line
+	fill      *byte             // see Fill
+
 	watch *Watch // nil: no deeds are kept
 	deeds []Deed
 }

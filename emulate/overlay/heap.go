@@ -24,7 +24,17 @@ const (
 	HeapAligned           // (alignment, size) -> block
 	HeapOut               // (where to put it, alignment, size)
 	HeapGo                // (size in RAX) -> block, of Go's run-time
+
+	// Flags: of the functions of C++ for objects, and for arrays. Without, it is
+	// one of C's.
+	HeapNew      HeapCall = 1 << 5
+	HeapNewArray HeapCall = 1 << 6
+
+	heapKind HeapCall = 1<<5 - 1
 )
+
+// familyNames are what blocks of each are freed by.
+var familyNames = map[HeapCall]string{0: "free", HeapNew: "delete", HeapNewArray: "delete[]"}
 
 // A block was freed by a participant.
 type freed struct{ addr, size uint64 }
@@ -38,6 +48,10 @@ type heap struct {
 	// places says where these were allocated, if Watch asks for it.
 	places map[uint64]allocation
 	freed  []freed
+	// families are the functions of the blocks allocated meanwhile; family says so of
+	// the others.
+	families map[uint64]HeapCall
+	family   func(addr uint64) (HeapCall, bool)
 	// collected are the blocks allocated meanwhile that a collector frees.
 	collected map[uint64]uint64
 	// inside returns the block that an address is in the middle of, 0: none.
@@ -61,13 +75,14 @@ type allocating struct {
 	was  uint64 // size of the block that HeapRealloc gets
 	undo undoing
 	at   Path
+	of   HeapCall // the family
 }
 
 // Heap says what allocator functions do, by entry address, which of them are
 // jumped to rather than called, how large blocks are that the recording
 // knows (0: unknown), and which of them an address is in the middle of (0: none).
 func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, inside func(addr uint64) uint64) {
-	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, places: map[uint64]allocation{}, collected: map[uint64]uint64{}, afresh: map[uint64]bool{}}
+	r.heap = &heap{kind: kind, size: size, inside: inside, sizes: map[uint64]uint64{}, own: map[uint64]bool{}, places: map[uint64]allocation{}, families: map[uint64]HeapCall{}, collected: map[uint64]uint64{}, afresh: map[uint64]bool{}}
 	for _, p := range r.parts {
 		p.cpu.Calls = p
 		for _, at := range jumps {
@@ -75,6 +90,10 @@ func (r *Run) Heap(kind func(target uint64) HeapCall, jumps []uint64, size, insi
 		}
 	}
 }
+
+// Families says by functions of which family blocks were allocated that the
+// recording knows. It must follow Heap.
+func (r *Run) Families(f func(addr uint64) (HeapCall, bool)) { r.heap.family = f }
 
 // allocator follows the entry of a function; sp is RSP there. It returns what
 // is wrong with the call, if anything.
@@ -89,7 +108,8 @@ func (p *participant) allocator(site, target, sp uint64) (wrong string) {
 	}
 	c := p.cpu
 	di, si, dx := c.R[x86.RDI], c.R[x86.RSI], c.R[x86.RDX]
-	a := allocating{sp: sp, kind: k, own: p.quietSP != 0}
+	a := allocating{sp: sp, kind: k & heapKind, own: p.quietSP != 0, of: k &^ heapKind}
+	k &= heapKind
 	switch k {
 	case HeapAlloc:
 		a.size = di
@@ -110,9 +130,25 @@ func (p *participant) allocator(site, target, sp uint64) (wrong string) {
 	p.alloc = a
 	p.begins()
 	if (k == HeapFree || k == HeapRealloc || k == HeapReallocN) && di != 0 {
+		if !a.own {
+			p.belongs(di, a.of)
+		}
 		return p.free(di)
 	}
 	return ""
+}
+
+// belongs looks whether a block is freed by a function that belongs to the one
+// that allocated it.
+func (p *participant) belongs(addr uint64, by HeapCall) {
+	h := p.run.heap
+	of, ok := h.families[addr]
+	if !ok && h.family != nil {
+		of, ok = h.family(addr)
+	}
+	if ok && of != by {
+		p.found("mismatched-free", "gives the block at 0x%x to %s, but it is one for %s", addr, familyNames[by], familyNames[of])
+	}
 }
 
 // free takes back a block.
@@ -161,7 +197,10 @@ func (p *participant) allocated() {
 	if at == 0 {
 		return
 	}
-	h.sizes[at] = a.size
+	h.sizes[at], h.families[at] = a.size, a.of
+	if a.own {
+		delete(h.families, at) // the run-time knows
+	}
 	delete(h.own, at)
 	switch {
 	case a.kind == HeapGo:
@@ -179,6 +218,12 @@ func (p *participant) allocated() {
 			room = max(room, head&^7)
 		}
 		k.block(at, a.size, room)
+	}
+	switch a.kind {
+	case HeapAlloc, HeapAligned, HeapOut:
+		p.unwritten(at, a.size, a.own)
+	default:
+		p.unwritten(at, a.size, true)
 	}
 	keep := h.freed[:0]
 	for _, f := range h.freed {

@@ -94,20 +94,22 @@ type participant struct {
 	frames    []Frame // calls under way that began in the run
 	gone      int     // calls that were under way at the start and have returned
 	uses      uses
-	findings  []Finding
-	streams   []stream
-	texts     []*page
-	polls     map[uint64]int // loads of tracked locations since news, by instruction
-	rewrites  int            // plain stores there since news
-	overwrote bool           // …and one at least since a value was replaced
-	glances   uint64         // loads of tracked locations
-	working   bool           // see Injected.Works
-	atRelease uint64         // …when what it spun on got its other value
-	waitedFor bool           // it spun on a tracked location until the other had moved
-	worked    bool           // it went on and on, changing memory, until the other had moved
-	ret       uint64         // return address, 0 if unknown
-	apart     uint64         // see Run.Apart; 0: nothing
-	quietSP   uint64         // RSP inside the quiet call under way, 0: none
+
+	firstUnwritten *Unwritten
+	findings       []Finding
+	streams        []stream
+	texts          []*page
+	polls          map[uint64]int // loads of tracked locations since news, by instruction
+	rewrites       int            // plain stores there since news
+	overwrote      bool           // …and one at least since a value was replaced
+	glances        uint64         // loads of tracked locations
+	working        bool           // see Injected.Works
+	atRelease      uint64         // …when what it spun on got its other value
+	waitedFor      bool           // it spun on a tracked location until the other had moved
+	worked         bool           // it went on and on, changing memory, until the other had moved
+	ret            uint64         // return address, 0 if unknown
+	apart          uint64         // see Run.Apart; 0: nothing
+	quietSP        uint64         // RSP inside the quiet call under way, 0: none
 }
 
 // Call serves x86.CallSink.
@@ -256,6 +258,7 @@ func (p *participant) fetch(pc uint64) []byte {
 func (p *participant) Load(c *x86.CPU, addr uint64, size int, kind x86.AccessKind, v uint64) uint64 {
 	p.freedAt(addr, size, "reads")
 	p.beyond(addr, size, false)
+	p.readsUnwritten(addr, size)
 	p.racing(c, addr, size, kind, false)
 	if p.isRacy(addr, size) {
 		p.racy.Loads++
@@ -437,6 +440,9 @@ func (p *participant) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 		l.data[o+i] = byte(v >> (8 * i))
 	}
 	l.mask |= mask
+	if p.run.checks != nil {
+		p.run.checks.filled(addr, size)
+	}
 	if len(p.streams) > 0 {
 		if p.text(addr, size, v) {
 			return

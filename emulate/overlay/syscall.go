@@ -208,6 +208,13 @@ func (p *participant) returns(ret uint64, writes []Span) {
 // forget drops bytes that the kernel wrote in the recording: what it wrote is
 // among the imports that follow.
 func (p *participant) forget(addr, n uint64) {
+	if k := p.run.checks; k != nil && len(k.unwritten) > 0 {
+		for at, end := addr, addr+n; at < end; {
+			stop := min((at|63)+1, end)
+			k.filled(at, int(stop-at))
+			at = stop
+		}
+	}
 	if p.run.alias == nil && p.apart == 0 {
 		p.run.mem.drop(addr, n)
 	} else {
