@@ -107,6 +107,9 @@ func (t *Trace) unitTable(b *strings.Builder, units []unitUse, all map[string]ui
 	row("all", sum, all)
 	n := all["llc.hits"] + all["llc.misses"]
 	fmt.Fprintf(b, "\nlast-level cache: %d hits, %d misses (%.1f%% hits), %d evictions\n", all["llc.hits"], all["llc.misses"], 100*float64(all["llc.hits"])/float64(max(n, 1)), all["llc.evictions"])
+	if n := all["tlb.misses"]; n > 0 {
+		fmt.Fprintf(b, "TLBs: %d misses, %d evictions, %d flushes\n", n, all["tlb.evictions"], all["tlb.flushes"])
+	}
 }
 
 // countAccesses replays all threads and counts what each unit accessed.

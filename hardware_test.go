@@ -42,7 +42,7 @@ func TestHardwareIsShown(t *testing.T) {
 	if out, err := exec.Command("gcc", "-g", "-O1", "-w", "-pthread", "-o", bin, source).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
-	recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: 2, Slice: 100, Cores: 3})
+	recordTo(t, racesim.RecordConfig{Output: trace, Argv: []string{bin}, Seed: 2, Slice: 100, Cores: 3, TLB: "16/4"})
 	tr, err := racesim.Open(trace)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestHardwareIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{`(?m)^0x[0-9a-f]+ +\d+  FALSE .*beside\.yours.*beside\.mine`, `(?m)^0x[0-9a-f]+ +\d+  true .*both.*both`, `, 1 of them though each`} {
+	for _, want := range []string{`(?m)^0x[0-9a-f]+ +\d+  FALSE .*beside\.yours.*beside\.mine`, `(?m)^0x[0-9a-f]+ +\d+  true .*both.*both`, `, 1 of them though each`, `(?m)^TLBs: [1-9]\d* misses, [1-9]\d* evictions, [1-9]\d* flushes$`} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("lacks %s:\n%s", want, text)
 		}

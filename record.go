@@ -42,6 +42,8 @@ type RecordConfig struct {
 	L1, LLC        string // private and shared cache for data: size/ways, as 32K/8; "": the default
 	L1I            string // a core's cache for code, which makes recording slower; "": none
 	L2             string // a core's second level, inclusive unless it ends with ":exclusive"; "": none
+	TLB            string // of each processing unit: entries/ways, as 1536/12; "": none unless Addresses needs it, then that
+	Addresses      string // how lines are named: virtual, or by TLB entries: slot, counter, random; "": virtual
 	Protocol       string // coherence: msi, mesi, moesi or mesif; "": mesi
 	Accounting     string // who remembers what is logged: threads, lines, units, reserved:WAYS, ways:WAYS; "": threads
 	Prefetch       int    // lines that a miss of a cache brings in beside its own
@@ -216,7 +218,8 @@ func (w *wrapped) Unwrap() error { return w.err }
 // machine returns the part of a recorder's configuration that the hardware model
 // is made of.
 func (cfg *RecordConfig) machine() (record.Config, error) {
-	rc := record.Config{Cores: cfg.Cores, ThreadsPerCore: cfg.ThreadsPerCore, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch}
+	rc := record.Config{Cores: cfg.Cores, ThreadsPerCore: cfg.ThreadsPerCore, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch,
+		ReadLog: cfg.ReadLog, Addresses: cfg.Addresses}
 	l2 := cfg.L2
 	l2, rc.L2Exclusive = strings.CutSuffix(l2, ":exclusive")
 	for _, c := range []struct {
@@ -232,7 +235,9 @@ func (cfg *RecordConfig) machine() (record.Config, error) {
 	if rc.L2Exclusive && l2 == "" {
 		return rc, fmt.Errorf("L2 cache: %q: want size/ways before it, for instance 1M/16:exclusive", cfg.L2)
 	}
-	return rc, nil
+	var err error
+	rc.TLB, err = hwmodel.ParseTLB(cfg.TLB)
+	return rc, err
 }
 
 // parseGeometry reads size/ways; "" is the zero Geometry.

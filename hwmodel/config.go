@@ -51,6 +51,7 @@ type Config struct {
 	L2       Geometry // second level of each core; the zero value: none
 	LLC      Geometry
 	Protocol *Protocol // nil: MESI
+	TLB      TLB       // of each unit; without a size there are none, or, with IDs, DefaultTLB
 
 	// L2Exclusive says that the second level doesn't have what the first-level
 	// data cache has; otherwise it has all of both first levels.
@@ -119,6 +120,11 @@ func (c Config) Check() error {
 	if err := c.checkAccounting(); err != nil {
 		return err
 	}
+	if c.HasTLB() {
+		if err := c.tlb().check(); err != nil {
+			return err
+		}
+	}
 	return c.protocol().check()
 }
 
@@ -128,6 +134,17 @@ func (c Config) protocol() *Protocol {
 	}
 	return c.Protocol
 }
+
+func (c Config) tlb() TLB {
+	t := c.TLB
+	if t.Entries == 0 && t.Ways == 0 && t.IDs != TLBUnnamed {
+		t.Entries, t.Ways = DefaultTLB.Entries, DefaultTLB.Ways
+	}
+	return t
+}
+
+// HasTLB says whether units have TLBs.
+func (c Config) HasTLB() bool { return c.tlb() != TLB{} }
 
 // String returns the geometry in words, as a trace's header keeps it.
 func (c Config) String() string {
@@ -146,6 +163,9 @@ func (c Config) String() string {
 	}
 	if c.Accounting.Kind != AccountThreads {
 		s += fmt.Sprintf(" accounting=%v", c.Accounting)
+	}
+	if t := c.tlb(); c.HasTLB() {
+		s += fmt.Sprintf(" tlb=%v addresses=%v", t, t.IDs)
 	}
 	if c.Prefetch > 0 {
 		s += fmt.Sprintf(" prefetch=%d", c.Prefetch)

@@ -16,6 +16,9 @@ type Counters struct {
 	LLCMisses     uint64 // a missed line came from memory
 	LLCEvictions  uint64 // the last-level cache needed the room
 	Prefetches    uint64 // lines that nobody had asked for
+	TLBMisses     uint64 // the unit's TLB had no entry for a page that its window didn't answer for
+	TLBEvictions  uint64 // it needed the room
+	TLBFlushes    uint64 // it lost all entries: another address space, or a big change of this one
 	Aliases       uint64 // the unit touched a line in its L1 under another virtual line
 
 	SiblingHits        uint64 // the line that the unit found in its core was used last by another unit of the core
@@ -48,6 +51,9 @@ func (c *Counters) List() []NamedCounter {
 		{"l1.writebacks", c.WriteBacks},
 		{"l1.aliases", c.Aliases},
 		{"l1.prefetches", c.Prefetches},
+		{"tlb.misses", c.TLBMisses},
+		{"tlb.evictions", c.TLBEvictions},
+		{"tlb.flushes", c.TLBFlushes},
 		{"llc.hits", c.LLCHits},
 		{"llc.misses", c.LLCMisses},
 		{"llc.evictions", c.LLCEvictions},
@@ -88,6 +94,9 @@ func (c *Counters) add(d *Counters) {
 	c.FetchEvictions += d.FetchEvictions
 	c.FetchInvalidations += d.FetchInvalidations
 	c.Fetches += d.Fetches
+	c.TLBMisses += d.TLBMisses
+	c.TLBEvictions += d.TLBEvictions
+	c.TLBFlushes += d.TLBFlushes
 }
 
 // Counters returns what one unit did.

@@ -10,6 +10,7 @@ type Machine struct {
 	cores   []core
 	units   []unit
 	llc     llc
+	tlbs    tlbs
 	version uint64 // the last one given out
 }
 
@@ -19,7 +20,7 @@ func New(cfg Config) *Machine {
 	if err := cfg.Check(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	m := &Machine{cfg: cfg, proto: cfg.protocol(), cores: make([]core, cfg.Cores), units: make([]unit, cfg.Units())}
+	m := &Machine{cfg: cfg, proto: cfg.protocol(), cores: make([]core, cfg.Cores), units: make([]unit, cfg.Units()), tlbs: newTLBs(cfg.tlb(), cfg.Units())}
 	s := cfg.LLC.sets() // accounting may take some of the ways
 	switch cfg.Accounting.Kind {
 	case AccountWays:

@@ -10,6 +10,7 @@ import (
 	"github.com/racesim/racesim"
 	"github.com/racesim/racesim/emulate/linux"
 	"github.com/racesim/racesim/emulate/record"
+	"github.com/racesim/racesim/hwmodel"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -31,6 +32,8 @@ func recordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "l1", DefaultText: "256K/8, with --l2 32K/8", Usage: "private data cache of each core: `SIZE/WAYS`"},
 		&cli.StringFlag{Name: "l2", DefaultText: "none", Usage: "private second level of each core: `SIZE/WAYS`, which has what the first one has (inclusive), or SIZE/WAYS:exclusive, which has what the first one for data had to give up"},
 		&cli.StringFlag{Name: "llc", Value: "16M/16", DefaultText: "16M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
+		&cli.StringFlag{Name: "tlb", DefaultText: "none; with --addresses " + hwmodel.DefaultTLB.String(), Usage: "translation buffer (TLB) of each unit, which makes recording slower: `ENTRIES/WAYS`"},
+		&cli.StringFlag{Name: "addresses", Value: "virtual", DefaultText: "virtual", Usage: "`HOW` lines are named in the trace: by their virtual addresses (virtual), or by entries of the TLBs, which are logged and called by their place (slot), a number counted from the last flush on (counter) or a random one (random)"},
 		&cli.StringFlag{Name: "select", DefaultText: "everything", Usage: "record only functions of these `NAMES`, with what they call, and what comes shortly after: patterns (parse_*) separated by commas"},
 		&cli.Uint64Flag{Name: "select-distance", DefaultText: "200000", Usage: "recording stops so many `INSTRUCTIONS` after a selected function returned"},
 		&cli.StringFlag{Name: "protocol", Value: "mesi", DefaultText: "mesi", Usage: "coherence `PROTOCOL`: msi, mesi, moesi or mesif"},
@@ -53,7 +56,7 @@ func recordConfig(c *cli.Context) (racesim.RecordConfig, error) {
 		CPU: c.String("cpu"), Cores: c.Int("cores"), Seed: c.Uint64("seed"), Schedule: c.String("schedule"), Clock: c.String("clock"),
 		Slice: c.Int("slice"), LogMode: c.String("log-mode"), Children: c.String("children"), Embed: c.String("embed"), Strict: c.Bool("strict"), KeyFrames: c.Uint64("key-frames"),
 		ReadLog: c.String("read-log"), MemoryModel: c.String("memory-model"), Ring: c.String("ring"), Marks: c.String("marks"), Snapshots: c.String("snapshot"), Select: c.String("select"), Distance: c.Uint64("select-distance"), Protocol: c.String("protocol"), Accounting: c.String("accounting"), Prefetch: c.Int("prefetch"),
-		L1: c.String("l1"), L2: c.String("l2"), LLC: c.String("llc"), ThreadsPerCore: c.Int("threads-per-core"), Signals: true,
+		L1: c.String("l1"), L2: c.String("l2"), LLC: c.String("llc"), ThreadsPerCore: c.Int("threads-per-core"), TLB: c.String("tlb"), Addresses: c.String("addresses"), Signals: true,
 	}
 	if len(cfg.Argv) == 0 {
 		return cfg, fmt.Errorf("no program; it stands behind the flags: racesim %s -- PROG ARGS…", c.Command.Name)

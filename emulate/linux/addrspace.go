@@ -106,6 +106,9 @@ func (as *AddressSpace) invalidate(page uint64) {
 	}
 }
 
+// ID returns a number that no other address space of the run ever has, from 1.
+func (as *AddressSpace) ID() uint64 { return as.id }
+
 // Present says whether a page (virtual address >> 12) has a frame already.
 func (as *AddressSpace) Present(page uint64) bool {
 	e := as.pt.look(page)

@@ -45,13 +45,13 @@ func (r *recorder) fetch(c *x86.CPU, line uint64, l *hwmodel.Line, write bool) b
 	}
 	if r.cfg.LogMode == LogCCPReaders && s != r.cur {
 		k += traces.Snoop - traces.Fetch
-		r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: k, Line: line, Thread: s.stream, Value: r.others(line, l)})
+		r.put(r.cur.stream, c.InstrCount(), r.named(&traces.Packet{Kind: k, Line: line, Thread: s.stream, Value: r.others(line, l)}))
 		if write {
 			r.taken = l // the others are told
 		}
 		return true
 	}
-	r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: k, Line: line, Thread: s.stream, Since: s.min})
+	r.put(r.cur.stream, c.InstrCount(), r.named(&traces.Packet{Kind: k, Line: line, Thread: s.stream, Since: s.min}))
 	return true
 }
 
@@ -79,7 +79,7 @@ func (r *recorder) upgrade(c *x86.CPU, line uint64, l *hwmodel.Line) {
 	}
 	for i := len(r.all) - 1; i >= 0; i-- {
 		if t := r.all[i]; t != r.cur && t.held.Known(line, l) {
-			r.put(r.cur.stream, c.InstrCount(), &traces.Packet{Kind: traces.Upgrade, Line: line, Thread: t.stream, Value: n})
+			r.put(r.cur.stream, c.InstrCount(), r.named(&traces.Packet{Kind: traces.Upgrade, Line: line, Thread: t.stream, Value: n}))
 			return
 		}
 	}

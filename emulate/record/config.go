@@ -66,6 +66,12 @@ type Config struct {
 	L1, L1I, L2, LLC hwmodel.Geometry
 	L2Exclusive      bool
 	Protocol         string
+	// TLB is the size of each unit's TLB, Entries and Ways; zero means that there
+	// are none, unless Addresses needs them: then hwmodel.DefaultTLB. Addresses says how lines are named in the trace, as
+	// hwmodel.ParseTLBIDs reads it: by their virtual addresses ("virtual" or "")
+	// or by entries of the TLBs.
+	TLB       hwmodel.TLB
+	Addresses string
 	// Accounting is who remembers what is logged, as hwmodel.ParseAccounting
 	// reads it; "" is "threads". Prefetch is the number of lines that a miss
 	// brings in beside its own.
@@ -182,6 +188,16 @@ func (c *Config) Hardware() (hwmodel.Config, error) {
 		h.Accounting = a
 	}
 	h.Prefetch = c.Prefetch
+	ids, err := hwmodel.ParseTLBIDs(c.Addresses)
+	if err != nil {
+		return h, err
+	}
+	cache := hwmodel.ReadLog{Kind: hwmodel.ReadsCache}.String()
+	if ids != hwmodel.TLBUnnamed && c.ReadLog != "" && c.ReadLog != cache {
+		return h, fmt.Errorf("addresses %v with read log %s: only lines are named by TLB entries, choose read log %s", ids, c.ReadLog, cache)
+	}
+	h.TLB = c.TLB
+	h.TLB.IDs = ids
 	return h, h.Check()
 }
 

@@ -12,6 +12,7 @@ import (
 
 // A thread is what the recorder keeps for each guest thread.
 type thread struct {
+	r      *recorder
 	t      *linux.Thread
 	stream uint32
 	know   *hwmodel.Knowledge
@@ -81,7 +82,7 @@ func (r *recorder) ThreadStart(lt *linux.Thread, parent emulate.ThreadID) {
 	if r.threads == 0 {
 		parent = 0 // of a process that was forked: another trace's
 	}
-	t := &thread{t: lt, stream: uint32(lt.ID), know: r.m.NewKnowledge()}
+	t := &thread{r: r, t: lt, stream: uint32(lt.ID), know: r.m.NewKnowledge()}
 	if r.holders != nil {
 		t.held = r.m.NewKnowledge()
 		r.all = append(r.all, t)

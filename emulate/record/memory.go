@@ -65,6 +65,9 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 	}
 	t := r.cur
 	may := r.m.Access(r.unit, l, line, write)
+	if r.tlb {
+		r.entry = r.m.Translate(r.unit, r.as.ID(), e.page-1, &e.frame.HW[0])
+	}
 	if r.cfg.reads.Values() {
 		if l.Touch(t.stream, line, write) {
 			r.share(line, l)
@@ -81,7 +84,7 @@ func (r *recorder) Line(c *x86.CPU, line uint64, write bool) unsafe.Pointer {
 		r.acquire(e, line, write)
 	} else if !t.know.Known(line, l) || !r.m.Remembers(r.unit) {
 		if !t.sel.off && (r.holders == nil || !r.fetch(c, line, l, write)) {
-			if err := r.imported(t.stream, c.InstrCount(), line, e.data); err != nil {
+			if err := r.imported(t, c.InstrCount(), line, e.data); err != nil {
 				r.failed(err)
 				x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 			}
@@ -133,7 +136,8 @@ func (r *recorder) outside(c *x86.CPU, e *place, l *hwmodel.Line, line uint64, w
 	}
 	t := r.cur
 	if !t.know.Known(line, l) {
-		if err := r.w.PutImport(t.stream, c.InstrCount(), line, seen); err != nil {
+		entry, alias := r.m.Log(r.entry, t)
+		if err := r.w.PutImportBy(t.stream, c.InstrCount(), line, seen, entry, alias); err != nil {
 			r.failed(err)
 			x86.Raise(&x86.Stop{Kind: x86.StopYield, Err: err})
 		}
@@ -151,15 +155,16 @@ func (r *recorder) outside(c *x86.CPU, e *place, l *hwmodel.Line, line uint64, w
 }
 
 // imported logs a line that flows in from memory.
-func (r *recorder) imported(stream uint32, count, line uint64, page *[linux.PageSize]byte) error {
+func (r *recorder) imported(t *thread, count, line uint64, page *[linux.PageSize]byte) error {
 	if r.images != nil {
 		n, err := r.image(line, page)
 		if err != nil {
 			return err
 		}
-		return r.w.Put(stream, count, &traces.Packet{Kind: traces.Memory, Line: line, Value: n})
+		return r.w.Put(t.stream, count, r.named(&traces.Packet{Kind: traces.Memory, Line: line, Value: n}))
 	}
-	return r.w.PutImport(stream, count, line, (*[hwmodel.LineSize]byte)(page[line%linesPerPage*hwmodel.LineSize:]))
+	entry, alias := r.m.Log(r.entry, t)
+	return r.w.PutImportBy(t.stream, count, line, (*[hwmodel.LineSize]byte)(page[line%linesPerPage*hwmodel.LineSize:]), entry, alias)
 }
 
 // share notes that threads share a line.
@@ -215,6 +220,7 @@ func (r *recorder) kernelRead(t *linux.Thread, reads []linux.Range) {
 func (r *recorder) FrameChange(page uint64, old *linux.Frame) {
 	delete(r.tenants, old)
 	r.m.DropPage(page)
+	r.m.FlushPage(page)
 	r.places[page%places] = place{}
 }
 
@@ -252,11 +258,13 @@ func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
 		for u := range r.hw.Units() {
 			r.m.Window(u).Clear()
 		}
+		r.m.FlushTLBs()
 		clear(r.places[:])
 		return
 	}
 	for page := addr.Page(); page < (uint64(addr)+n+linux.PageSize-1)>>pageShift; page++ {
 		r.m.DropPage(page)
+		r.m.FlushPage(page)
 		r.places[page%places] = place{}
 	}
 }

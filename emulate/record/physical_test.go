@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/racesim/racesim/hwmodel"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -82,6 +83,10 @@ func TestNothingPhysicalIsInATrace(t *testing.T) {
 	}
 	for _, m := range []string{"lines", "units", "reserved:4", "ways:4"} {
 		modes["accounting "+m] = Config{Accounting: m}
+	}
+	for _, m := range []string{"slot", "counter", "random"} {
+		modes["addresses "+m] = Config{Addresses: m, TLB: hwmodel.TLB{Entries: 16, Ways: 2}}
+		modes["ccp, addresses "+m] = Config{Addresses: m, LogMode: LogCCP}
 	}
 	for mode, cfg := range modes {
 		t.Run(mode, func(t *testing.T) {
@@ -180,7 +185,7 @@ func contentOf(t *testing.T, path string) (c content) {
 		c.bytes = append(c.bytes, b...)
 	}
 	for _, s := range r.Streams() {
-		for cur := r.Cursor(s.Stream); ; {
+		for cur := r.Cursor(s.Stream).WithTLB(); ; {
 			p, err := cur.Next()
 			if errors.Is(err, io.EOF) {
 				break

@@ -59,6 +59,9 @@ type recorder struct {
 	cur  *thread // who runs, on unit, with win
 	unit int
 	win  *hwmodel.Window
+	// entry is that of the unit's TLB for the page that the running access is
+	// about.
+	entry *hwmodel.TLBEntry
 
 	places   [places]place
 	borrowed bool // as is another process's, which is told of changes: places don't hold
@@ -91,6 +94,7 @@ type recording struct {
 	root *linux.Process
 	m    *hwmodel.Machine
 	hw   hwmodel.Config
+	tlb  bool
 	last []*thread // by unit: whose tags its window holds
 
 	min    uint64 // the last orderable event
@@ -167,7 +171,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), hw: hw, last: make([]*thread, hw.Units()), embeds: embeds, known: map[moduleFile]bool{},
+	g := &recording{cfg: cfg, head: head, m: hwmodel.New(hw), hw: hw, tlb: hw.HasTLB(), last: make([]*thread, hw.Units()), embeds: embeds, known: map[moduleFile]bool{},
 		tenants:  map[*linux.Frame]*tenants{},
 		keyEvery: uint64(max(cfg.KeyFrameEvery, 0)), hashEvery: uint64(max(cfg.HashEvery, 0))}
 	r := g.newRecorder(w, output, head)

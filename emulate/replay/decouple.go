@@ -200,7 +200,7 @@ func (m *merger) put(g *mergeStream) error {
 			return nil
 		}
 		m.fetches++
-		err = m.w.PutImport(g.stream, g.p.Count, g.p.Line, data)
+		err = m.w.PutImportBy(g.stream, g.p.Count, g.p.Line, data, g.p.Entry, g.p.Alias)
 	case traces.Upgrade: // says nothing of what flows in
 	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
 		data, ok := m.line(emulate.ThreadID(g.stream))
@@ -209,7 +209,7 @@ func (m *merger) put(g *mergeStream) error {
 			return nil
 		}
 		m.fetches++
-		err = m.w.PutImport(g.stream, g.p.Count, g.p.Line, &data)
+		err = m.w.PutImportBy(g.stream, g.p.Count, g.p.Line, &data, g.p.Entry, g.p.Alias)
 	default:
 		err = m.w.Put(g.stream, g.p.Count, g.p)
 	}

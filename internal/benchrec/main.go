@@ -45,6 +45,7 @@ var groups = []group{
 	{"Memory models", []mode{{"kernel", []string{"--memory-model", "kernel"}}, {"fence", nil}, {"loads", []string{"--memory-model", "loads"}},
 		{"acqrel", []string{"--memory-model", "acqrel"}}}},
 	{"Protocols", []mode{{"msi", []string{"--protocol", "msi"}}, {"mesi", nil}, {"moesi", []string{"--protocol", "moesi"}}, {"mesif", []string{"--protocol", "mesif"}}}},
+	{"Addresses", []mode{{"virtual", nil}, {"slot", []string{"--addresses", "slot"}}, {"counter", []string{"--addresses", "counter"}}, {"random", []string{"--addresses", "random"}}}},
 	{"Rings", []mode{{"no ring", nil}, {"256K", []string{"--ring", "256K"}}, {"thread:256K", []string{"--ring", "thread:256K"}}}},
 }
 
@@ -58,9 +59,10 @@ func main() {
 	bin := flag.String("racesim", "bin/racesim", "the program to measure")
 	size := flag.Int("bytes", 100_000, "size of the inputs")
 	only := flag.String("only", "", "a part of the names of the programs to run")
+	tables := flag.String("tables", "", "a part of the names of the tables to measure")
 	page := flag.String("page", "", "write a page to this file")
 	flag.Parse()
-	if err := run(*bin, *size, *only, *page); err != nil {
+	if err := run(*bin, *size, *only, *tables, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "benchrec:", err)
 		os.Exit(1)
 	}
@@ -149,7 +151,7 @@ func record(bin, trace string, p program, m mode) (figure, float64, error) {
 // and two workers: of shorter ones a segment is too large a part.
 const replaySize = 10
 
-func run(bin string, size int, only, page string) error {
+func run(bin string, size int, only, tables, page string) error {
 	dir, err := os.MkdirTemp("", "racesim-benchrec-")
 	if err != nil {
 		return err
@@ -166,6 +168,9 @@ func run(bin string, size int, only, page string) error {
 	var b strings.Builder
 	b.WriteString(introduction)
 	for _, g := range groups {
+		if !strings.Contains(g.title, tables) {
+			continue
+		}
 		fmt.Fprintf(&b, "\n## %s\n\nBits per instruction, and processor seconds to record.\n\n| program | M instructions |", g.title)
 		for _, m := range g.modes {
 			fmt.Fprintf(&b, " %s |", m.name)
@@ -198,8 +203,24 @@ func run(bin string, size int, only, page string) error {
 			b.WriteString("\nOf a ring, the instructions are those that were kept, and so are the bits for each.\n")
 		}
 	}
+	if strings.Contains("Replay", tables) {
+		if err := replays(&b, bin, dir, size, only); err != nil {
+			return err
+		}
+	}
+	if page == "" {
+		fmt.Print(b.String())
+		return nil
+	}
+	return os.WriteFile(page, []byte(b.String()), 0o666)
+}
+
+// replays measures replaying with one and two workers.
+func replays(b *strings.Builder, bin, dir string, size int, only string) error {
+	trace := filepath.Join(dir, "t.ttd")
 	b.WriteString("\n## Replay\n\nSeconds by the clock with one and two workers, on two cores that others use, too. Segments between key frames, here 10 million instructions, are replayed at the same time, of different threads and of one. The inputs are ten times as large.\n\n| program | threads and segments | 1 worker | 2 workers | 1 / 2 |\n|---|---|---|---|---|\n")
-	if ps, err = programs(dir, replaySize*size, only); err != nil {
+	ps, err := programs(dir, replaySize*size, only)
+	if err != nil {
 		return err
 	}
 	for _, p := range ps {
@@ -223,13 +244,9 @@ func run(bin string, size int, only, page string) error {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.2f |\n", p.name, what, wall[0], wall[1], wall[0]/wall[1])
+		fmt.Fprintf(b, "| %s | %s | %.2f | %.2f | %.2f |\n", p.name, what, wall[0], wall[1], wall[0]/wall[1])
 	}
-	if page == "" {
-		fmt.Print(b.String())
-		return nil
-	}
-	return os.WriteFile(page, []byte(b.String()), 0o666)
+	return nil
 }
 
 const introduction = `# What recording costs
