@@ -38,6 +38,10 @@ const (
 	ompBarrier                   // waits for all tasks
 	ompSections                  // GOMP_sections_start(n) section, GOMP_sections_next() section; 0: no more
 	ompSectionsEnd               //
+	gompLoop                     // GOMP_loop_dynamic_start(…) and its like, GOMP_loop_dynamic_next(…) more
+	gompLoopStart                // GOMP_loop_start(_, _, _, schedule, …) more: gompReductions, too
+	kmpLoop                      // __kmpc_dispatch_init_4(_, _, schedule, …)
+	kmpLoopNext                  // __kmpc_dispatch_next_4(…) more
 	ompParallel                  // GOMP_parallel(fn, data, …): a region
 	gompParallelReductions       // both
 	gompReductions               // memory that it allocates has a place for each thread
@@ -71,12 +75,14 @@ var gompFuncs = []roleOf[ompOp]{
 	{ompBarrier, []string{"GOMP_barrier", "GOMP_barrier_cancel", "GOMP_loop_end", "GOMP_loop_end_cancel", "GOMP_sections_end", "GOMP_sections_end_cancel",
 		"GOMP_parallel_end", "GOMP_single_copy_start", "GOMP_single_copy_end", "GOMP_workshare_task_reduction_unregister"}},
 	{ompSections, []string{"GOMP_sections_start", "GOMP_sections_next"}},
-	{ompSectionsEnd, []string{"GOMP_sections_end_nowait"}},
+	{ompSectionsEnd, []string{"GOMP_sections_end_nowait", "GOMP_loop_end_nowait"}},
+	{gompLoop, gompLoops()},
 	{ompParallel, []string{"GOMP_parallel", "GOMP_parallel_loop_static", "GOMP_parallel_loop_dynamic", "GOMP_parallel_loop_guided", "GOMP_parallel_loop_runtime",
 		"GOMP_parallel_loop_nonmonotonic_dynamic", "GOMP_parallel_loop_nonmonotonic_guided", "GOMP_parallel_loop_nonmonotonic_runtime",
 		"GOMP_parallel_loop_maybe_nonmonotonic_runtime", "GOMP_parallel_sections"}},
 	{gompParallelReductions, []string{"GOMP_parallel_reductions"}},
-	{gompReductions, []string{"GOMP_taskgroup_reduction_register", "GOMP_loop_start", "GOMP_loop_ull_start", "GOMP_loop_ordered_start",
+	{gompLoopStart, []string{"GOMP_loop_start", "GOMP_loop_ull_start"}},
+	{gompReductions, []string{"GOMP_taskgroup_reduction_register", "GOMP_loop_ordered_start",
 		"GOMP_loop_ull_ordered_start", "GOMP_loop_doacross_start", "GOMP_loop_ull_doacross_start", "GOMP_sections2_start", "GOMP_scope_start"}},
 }
 
@@ -91,6 +97,8 @@ var kmpFuncs = []roleOf[ompOp]{
 	{kmpParallel, []string{"__kmpc_fork_call"}},
 	{kmpReduce, []string{"__kmpc_taskred_init", "__kmpc_taskred_modifier_init", "__kmpc_task_reduction_init", "__kmpc_task_reduction_modifier_init"}},
 	{kmpReduced, []string{"__kmpc_task_reduction_get_th_data"}},
+	{kmpLoop, []string{"__kmpc_dispatch_init_4", "__kmpc_dispatch_init_4u", "__kmpc_dispatch_init_8", "__kmpc_dispatch_init_8u"}},
+	{kmpLoopNext, []string{"__kmpc_dispatch_next_4", "__kmpc_dispatch_next_4u", "__kmpc_dispatch_next_8", "__kmpc_dispatch_next_8u"}},
 	{ompTaskwait, []string{"__kmpc_omp_taskwait"}},
 	{ompYield, []string{"__kmpc_omp_taskyield"}},
 	{ompGroupStart, []string{"__kmpc_taskgroup"}},
@@ -107,8 +115,30 @@ var ompFuncs = []roleOf[ompOp]{
 	{ompFulfil, []string{"omp_fulfill_event"}},
 }
 
-// ompCreates are the functions by which a program makes tasks, or sections.
-var ompCreates = map[string]bool{"GOMP_sections_start": true, "GOMP_sections_next": true, "GOMP_task": true, "GOMP_taskloop": true, "GOMP_taskloop_ull": true, "__kmpc_omp_task_alloc": true}
+// gompLoops are the functions that hand out the iterations of loops whose schedule
+// says that any thread may get them, but for those with an ordered clause.
+func gompLoops() (out []string) {
+	for _, kind := range []string{"dynamic", "guided", "runtime", "nonmonotonic_dynamic", "nonmonotonic_guided", "nonmonotonic_runtime", "maybe_nonmonotonic_runtime"} {
+		for _, word := range []string{"GOMP_loop_", "GOMP_loop_ull_"} {
+			out = append(out, word+kind+"_start", word+kind+"_next")
+		}
+	}
+	return out
+}
+
+// ompCreates are the functions by which a program makes tasks, sections, or loops
+// whose iterations go to any thread.
+var ompCreates = func() map[string]bool {
+	m := map[string]bool{"GOMP_sections_start": true, "GOMP_sections_next": true, "GOMP_task": true, "GOMP_taskloop": true, "GOMP_taskloop_ull": true, "GOMP_loop_start": true,
+		"GOMP_loop_ull_start": true, "__kmpc_omp_task_alloc": true, "__kmpc_dispatch_next_4": true, "__kmpc_dispatch_next_4u": true, "__kmpc_dispatch_next_8": true, "__kmpc_dispatch_next_8u": true}
+	for _, n := range gompLoops() {
+		m[n] = true
+	}
+	return m
+}()
+
+// ompAcross are the functions by which iterations of a loop wait for others of it.
+var ompAcross = map[string]bool{"GOMP_doacross_post": true, "GOMP_doacross_wait": true, "GOMP_doacross_ull_post": true, "GOMP_doacross_ull_wait": true, "__kmpc_doacross_post": true, "__kmpc_doacross_wait": true}
 
 // ompEntries returns the entries of these functions if the program makes tasks;
 // nil if not. libomp has functions of libgomp's names, which aren't followed.
@@ -133,6 +163,13 @@ func ompEntries(ms *funcs.Modules) map[emulate.Addr]ompOp {
 		return nil
 	}
 	add(ompFuncs)
+	if ms.Calls(func(n string) bool { return ompAcross[n] }) {
+		for a, op := range m {
+			if op == gompLoop || op == kmpLoopNext {
+				delete(m, a)
+			}
+		}
+	}
 	return m
 }
 

@@ -92,7 +92,7 @@ func (o *openmp) allocated(e *races.Event) {
 		k = o.deferred(th.cur)
 		o.created-- // perhaps none
 		k.fn, k.flags = fr.call.arg[0], fr.call.arg[5]
-	case gompReductions, gompParallelReductions:
+	case gompReductions, gompLoopStart, gompParallelReductions:
 		o.owned = append(o.owned, memoryOf{uint64(e.Addr), uint64(e.Addr) + e.N})
 		return
 	default:

@@ -34,6 +34,8 @@ type ompTask struct {
 	asked    bool     // it may: an implicit one
 	section  *section // that it executes
 	sections bool     // it has executed some
+	any      bool     // libomp: the iterations of its loop go to any thread
+	chunks   int      // of a loop, that it has executed as sections
 	rested   bool     // tasks were executed while it waited
 	prev     *ompTask
 
@@ -237,6 +239,8 @@ func (o *openmp) enter(id emulate.ThreadID, th *ompThread, c *ompCall) {
 		cur.inner = &ompGroup{id: o.made, outer: cur.inner}
 	case ompSections:
 		o.endSection(id, th)
+	case kmpLoop:
+		cur.chunks, cur.any = 0, kmpAny(c.arg[2])
 	case ompBarrier, ompSectionsEnd:
 		o.nextSection(id, th, false)
 		o.rest(id, cur)
@@ -360,6 +364,12 @@ func (o *openmp) leave(id emulate.ThreadID, th *ompThread, fr *ompFrame, c *ompC
 		return
 	case ompSections:
 		o.nextSection(id, th, c.returned && uint32(c.result) != 0)
+	case gompLoop, kmpLoopNext:
+		if fr.op == gompLoop || cur.any {
+			o.nextChunk(id, th, c.returned && c.result&0xff != 0)
+		}
+	case gompLoopStart:
+		o.nextChunk(id, th, c.returned && c.result&0xff != 0 && gompAny(c.arg[3]))
 	case gompTask:
 		if c.arg[6]&gompDetach != 0 {
 			o.awaitEvents(id)

@@ -14,7 +14,17 @@ import (
 // region, on its stack, and what it allocated there. A thread that has asked in the
 // region which one it is may have more of its own, and keeps its sections in order.
 
-// A section is one that a thread executes.
+// The same goes for the pieces of loops whose schedule lets any thread have them
+// (dynamic, guided, and those left to the run-time): what one thread executed, two
+// might have. Iterations of a piece are executed in order, and pieces of a static
+// loop belong to their threads by the standard. Of a thread's many pieces, those
+// after the first ones are told apart from these, and not from each other. Loops
+// with an ordered clause aren't taken apart.
+
+// maxPieces is the number of pieces of a loop that each are a strand, of a thread.
+const maxPieces = 48
+
+// A section is one that a thread executes, or a piece of a loop.
 type section struct {
 	strand uint64
 	of     uint64 // the strand of the thread's part of the region
@@ -45,6 +55,33 @@ func (o *openmp) nextSection(id emulate.ThreadID, th *ompThread, more bool) {
 	r := k.run
 	r.From, r.to = o.now, 0
 	o.p.Threads[id].began(r)
+}
+
+// nextChunk takes in that a thread goes on with its next piece of a loop, or is
+// done with them.
+func (o *openmp) nextChunk(id emulate.ThreadID, th *ompThread, more bool) {
+	k := th.cur
+	if !more {
+		k.chunks = 0
+	} else if k.chunks++; k.chunks > maxPieces && k.section != nil {
+		return
+	}
+	o.nextSection(id, th, more)
+}
+
+// gompAny and kmpAny say whether iterations go to any thread by a schedule, as
+// libgomp (gomp_schedule_type) and libomp (sched_type) number them.
+func gompAny(schedule uint64) bool {
+	const dynamic, guided = 2, 3
+	s := schedule &^ (1 << 31)
+	return s == dynamic || s == guided
+}
+
+func kmpAny(schedule uint64) bool {
+	const dynamic, auto = 35, 38 // between them: guided, runtime
+	const modifiers = 1<<29 | 1<<30
+	s := uint32(schedule) &^ modifiers
+	return s >= dynamic && s <= auto
 }
 
 // endSection takes in the end of the section that a thread executes, if any.
