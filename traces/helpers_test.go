@@ -219,6 +219,7 @@ func example() (Header, []entry) {
 		{1, Packet{Kind: SnoopOwn, Count: 226, Line: 0x1ffff46, Thread: 3, Value: 1}},
 		{1, Packet{Kind: Upgrade, Count: 226, Line: 0x1ffff45, Thread: 3, Value: 1}},
 		{1, Packet{Kind: FetchOwn, Count: 227, Line: 0x1ffff43, Thread: 1, Since: 7}},
+		{1, Packet{Kind: FetchAs, Count: 227, Line: 0x1ffff47, Thread: 2, Since: 6, Value: 0x2ffff47, In: true}},
 		{1, Packet{Kind: Around, Count: 228, Line: 0x1ffff3f, Bytes: bytes.Repeat([]byte{6}, 64)}},
 		{1, Packet{Kind: TLB, Count: 228, Entry: 3, N: 0x7fffd}},
 		{1, Packet{Kind: TLB, Count: 228, Entry: 0xabcdef12, N: 0x7ffff, Alias: 2}},

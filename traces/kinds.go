@@ -42,6 +42,7 @@ const (
 	SnoopOwn     Kind = 28
 	Upgrade      Kind = 29
 	TLB          Kind = 30
+	FetchAs      Kind = 31
 
 	Map         Kind = 32
 	Unmap       Kind = 33
@@ -133,6 +134,8 @@ var (
 	fFrom   = &Field{"from", "sending thread, 0: kernel or outside", 0, func(p *Packet) any { return &p.Thread }}
 	fSource = &Field{"source", "the thread that has the line", 0, func(p *Packet) any { return &p.Thread }}
 	fSince  = &Field{"since", "number of that thread's last orderable event so far", wireSince, func(p *Packet) any { return &p.Since }}
+	fTheirs = &Field{"theirs", "the line's virtual address >> 6 there", wireHex, func(p *Packet) any { return &p.Value }}
+	fOwned  = &Field{"own", "whether to be written: nobody else has the line afterwards", 0, func(p *Packet) any { return &p.In }}
 	fHolder = &Field{"holder", "one of the threads that have the line", 0, func(p *Packet) any { return &p.Thread }}
 	fCount  = &Field{"holders", "how many threads have it", 0, func(p *Packet) any { return &p.Value }}
 	fOther  = &Field{"holder", "one of the other threads that have the line", 0, func(p *Packet) any { return &p.Thread }}
@@ -253,6 +256,8 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "A line flows in from another thread, to be read; only in traces whose logmode begins with ccp. Its bytes are those of the same line in the memory of the thread named, as its event since left them. A thread may name itself: the line was its own before a key frame."},
 	FetchOwn: {Where: InThread, Name: "fetch-own", Fields: []*Field{fLine, fSource, fSince},
 		Doc: "As fetch, but to be written: nobody else has the line afterwards."},
+	FetchAs: {Where: InThread, Name: "fetch-as", Fields: []*Field{fLine, fSource, fSince, fTheirs, fOwned},
+		Doc: "As fetch, but the thread named, or the thread itself, has the line under another virtual address: theirs."},
 
 	Memory: {Where: InThread, Name: "memory", Fields: []*Field{fLine, fImage},
 		Doc: "A line flows in that no thread has; only in traces whose logmode is ccp:memory. Its bytes are those of the last one of the first image snapshots in the second file that holds it."},

@@ -109,6 +109,22 @@ func (as *AddressSpace) invalidate(page uint64) {
 // ID returns a number that no other address space of the run ever has, from 1.
 func (as *AddressSpace) ID() uint64 { return as.id }
 
+// Aliases returns the other virtual pages (address >> 12) of the address space
+// that show the same page of shared memory as page does.
+func (as *AddressSpace) Aliases(page uint64) (pages []uint64) {
+	v := as.vmas.find(page << pageShift)
+	if v == nil || !v.shared || v.back.vmas < 2 {
+		return nil
+	}
+	off := v.offAt(page << pageShift)
+	for _, w := range as.vmas {
+		if w != v && w.shared && w.back == v.back && off >= w.off && off-w.off < w.end-w.start {
+			pages = append(pages, (w.start+off-w.off)>>pageShift)
+		}
+	}
+	return pages
+}
+
 // Present says whether a page (virtual address >> 12) has a frame already.
 func (as *AddressSpace) Present(page uint64) bool {
 	e := as.pt.look(page)

@@ -29,15 +29,9 @@ func (h holders) note(t *thread, line uint64, l *hwmodel.Line) {
 // that has it, if one does. Its order is told by the other's last event: the
 // other isn't running, so that it has done all before its next one.
 func (r *recorder) fetch(c *x86.CPU, line uint64, l *hwmodel.Line, write bool) bool {
-	p := r.holders[line/linesPerPage]
-	if p == nil {
-		return false
-	}
-	s := p[line%linesPerPage]
-	// It may have other memory's at this address, or not any more because the
-	// kernel or an unrecorded process wrote it.
-	if s == nil || !s.held.Known(line, l) {
-		return false
+	s := r.holders.of(line, l)
+	if s == nil {
+		return r.fetchAs(c, line, l, write)
 	}
 	k := traces.Fetch
 	if write {
@@ -53,6 +47,34 @@ func (r *recorder) fetch(c *x86.CPU, line uint64, l *hwmodel.Line, write bool) b
 	}
 	r.put(r.cur.stream, c.InstrCount(), r.named(&traces.Packet{Kind: k, Line: line, Thread: s.stream, Since: s.min}))
 	return true
+}
+
+// of returns the thread that has a line's present content, nil if none does: the
+// last one may have other memory's at this address, or not any more because the
+// kernel or an unrecorded process wrote it.
+func (h holders) of(line uint64, l *hwmodel.Line) *thread {
+	if p := h[line/linesPerPage]; p != nil {
+		if s := p[line%linesPerPage]; s != nil && s.held.Known(line, l) {
+			return s
+		}
+	}
+	return nil
+}
+
+// fetchAs is fetch of a line that a thread, maybe the running one, has under
+// another virtual address. Messages of LogCCPReaders can't say that.
+func (r *recorder) fetchAs(c *x86.CPU, line uint64, l *hwmodel.Line, write bool) bool {
+	if r.cfg.LogMode == LogCCPReaders {
+		return false
+	}
+	for _, page := range r.as.Aliases(line / linesPerPage) {
+		theirs := page*linesPerPage + line%linesPerPage
+		if s := r.holders.of(theirs, l); s != nil {
+			r.put(r.cur.stream, c.InstrCount(), r.named(&traces.Packet{Kind: traces.FetchAs, Line: line, Thread: s.stream, Since: s.min, Value: theirs, In: write}))
+			return true
+		}
+	}
+	return false
 }
 
 // others returns how many threads beside the running one have a line.

@@ -134,6 +134,31 @@ func TestDependentRecordingIsTheIndependentOne(t *testing.T) {
 	}
 }
 
+// What a thread has under another virtual address isn't logged again, be it the
+// running one or another.
+func TestLineUnderAnotherAddress(t *testing.T) {
+	path, _ := quietly(t, record.Config{LogMode: record.LogCCP, Seed: 2, Slice: 500}, guest(t, "alias"))
+	s := open(t, path)
+	verify(t, s)
+	own, others := 0, 0
+	packetsOf(t, s.Reader(), false, func(stream uint32, p *traces.Packet) {
+		if p.Kind != traces.FetchAs {
+			return
+		}
+		if p.Value%64 != p.Line%64 || p.Value == p.Line {
+			t.Errorf("%v", p)
+		}
+		if p.Thread == stream {
+			own++
+		} else {
+			others++
+		}
+	})
+	if own == 0 || others == 0 {
+		t.Errorf("%d lines from the thread itself, %d from others", own, others)
+	}
+}
+
 // Processes that share memory don't depend on one another: each trace stands
 // for its own process.
 func TestDependentProcessesReplay(t *testing.T) {

@@ -114,7 +114,7 @@ func (c *chunker) read(id emulate.ThreadID) error {
 				creator, _ := c.at(emulate.ThreadID(p.Parent), p.Min)
 				c.depend(next, creator)
 			}
-		case traces.Fetch, traces.FetchOwn:
+		case traces.Fetch, traces.FetchOwn, traces.FetchAs:
 			from, then := c.at(emulate.ThreadID(p.Thread), p.Since)
 			if emulate.ThreadID(p.Thread) != id {
 				c.depend(here, from)

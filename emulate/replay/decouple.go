@@ -202,7 +202,7 @@ func (m *merger) put(g *mergeStream) error {
 		m.fetches++
 		err = m.w.PutImportBy(g.stream, g.p.Count, g.p.Line, data, g.p.Entry, g.p.Alias)
 	case traces.Upgrade: // says nothing of what flows in
-	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
+	case traces.Fetch, traces.FetchOwn, traces.FetchAs, traces.Snoop, traces.SnoopOwn:
 		data, ok := m.line(emulate.ThreadID(g.stream))
 		if !ok {
 			g.p = nil // the other's stream ends earlier, or the replay failed

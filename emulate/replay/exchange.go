@@ -308,17 +308,17 @@ func (t *Thread) arrived(w *waiting) bool {
 	}
 	var d *[hwmodel.LineSize]byte
 	if w.source == t.id {
-		d = t.mem.Line(w.line)
+		d = t.mem.Line(w.theirs)
 	} else if t.peers.now != nil {
-		d = t.peers.now(w.source, w.line)
+		d = t.peers.now(w.source, w.theirs)
 	} else if t.peers.of[w.source] != nil {
-		d = t.peers.fetch(t, w.source, w.min, w.line)
+		d = t.peers.fetch(t, w.source, w.min, w.theirs)
 	}
 	if d == nil {
 		if t.s.r.Incomplete() != "" {
 			t.fail(io.EOF) // the other's stream ends earlier
 		} else {
-			t.diverged(fmt.Sprintf("line %v of thread %d at its event %d", emulate.Addr(w.line<<hwmodel.LineShift), w.source, w.min), "%s", t.peers.why(w.source))
+			t.diverged(fmt.Sprintf("line %v of thread %d at its event %d", emulate.Addr(w.theirs<<hwmodel.LineShift), w.source, w.min), "%s", t.peers.why(w.source))
 		}
 		return false
 	}

@@ -14,11 +14,11 @@ import (
 // A message is a packet of a stream that says something of who has a line.
 type message struct {
 	kind   traces.Kind
-	nth    uint64 // place in the stream, from 0
-	at     uint64 // instruction
-	min    uint64 // the thread's last orderable event
-	since  uint64 // of a fetch: the source's
-	line   uint64
+	nth    uint64           // place in the stream, from 0
+	at     uint64           // instruction
+	min    uint64           // the thread's last orderable event
+	since  uint64           // of a fetch: the source's
+	line   uint64           // as the source has it
 	source emulate.ThreadID // who has the line; of several, one
 	keys   int              // key frames of the thread before it
 	count  uint64           // of snoops and upgrades: how many others have it
@@ -62,8 +62,11 @@ func (s *Session) readMessages() (*messages, error) {
 			case traces.KeyFrame:
 				keys++
 				continue
-			case traces.Fetch, traces.FetchOwn:
+			case traces.Fetch, traces.FetchOwn, traces.FetchAs:
 				m.source, m.since = emulate.ThreadID(p.Thread), p.Since
+				if p.Kind == traces.FetchAs {
+					m.line = p.Value
+				}
 			case traces.Snoop, traces.SnoopOwn, traces.Upgrade:
 				m.source, m.count = emulate.ThreadID(p.Thread), p.Value
 			case traces.Import:

@@ -25,6 +25,7 @@ type waiting struct {
 	mine   bool             // of an upgrade: the thread has the line
 	nth    uint64           // place in the stream, from 0
 	source emulate.ThreadID // of a fetch whose bytes aren't there yet, else 0
+	theirs uint64           // and the line there
 	skip   uint64           // of a read; of a page from another thread, its event there
 	of     uint32           // that thread; 0: mask are the lines that stay, own those of zeros, rest the others
 	rest   []byte
@@ -74,8 +75,8 @@ func (q *queue) push(p *traces.Packet, data *[hwmodel.LineSize]byte) {
 	case traces.Memory:
 		w.line, w.data = p.Line, *data
 		q.lines[p.Line%lineCounts]++
-	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
-		w.line, w.source, w.min = p.Line, emulate.ThreadID(p.Thread), p.Since
+	case traces.Fetch, traces.FetchOwn, traces.FetchAs, traces.Snoop, traces.SnoopOwn:
+		w.fetch(p)
 		q.lines[p.Line%lineCounts]++
 	case traces.Read:
 		w.line, w.min, w.skip = readLine, p.Value, p.Skip
@@ -96,6 +97,14 @@ func (w *waiting) take(p *traces.Packet) {
 	w.line, w.data, w.part = p.Line, *p.Data, p.Kind == traces.Part
 	if w.part {
 		w.mask, w.own = p.Mask, p.Own
+	}
+}
+
+// fetch makes w a line that another thread has.
+func (w *waiting) fetch(p *traces.Packet) {
+	w.line, w.source, w.min, w.theirs = p.Line, emulate.ThreadID(p.Thread), p.Since, p.Line
+	if p.Kind == traces.FetchAs {
+		w.theirs = p.Value
 	}
 }
 
@@ -148,7 +157,7 @@ func (w *waiting) String() string {
 }
 
 // queued are the kinds of packets that wait in the queue.
-var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade)
+var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn, traces.FetchAs, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade)
 
 // queues says whether packets of the kind wait in the queue.
 func (t *Thread) queues(k traces.Kind) bool {
@@ -178,7 +187,7 @@ func (t *Thread) fill() *traces.Packet {
 			}
 		}
 		switch p.Kind {
-		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade:
+		case traces.Import, traces.Part, traces.Fetch, traces.FetchOwn, traces.FetchAs, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade:
 			t.win.Drop(p.Line)
 		case traces.Page, traces.PageFrom:
 			for l := p.N * linesPerPage; l < (p.N+1)*linesPerPage; l++ {

@@ -278,8 +278,9 @@ func (t *Thread) apply(p *traces.Packet) error {
 		t.stats.Imports++
 		t.importLine(p.Line, data)
 	case traces.Upgrade: // others are told
-	case traces.Fetch, traces.FetchOwn, traces.Snoop, traces.SnoopOwn:
-		w := waiting{count: p.Count, nth: t.nth - 1, line: p.Line, source: emulate.ThreadID(p.Thread), min: p.Since}
+	case traces.Fetch, traces.FetchOwn, traces.FetchAs, traces.Snoop, traces.SnoopOwn:
+		w := waiting{count: p.Count, nth: t.nth - 1}
+		w.fetch(p)
 		if p.Kind == traces.Snoop || p.Kind == traces.SnoopOwn {
 			w.min = t.peers.next(t.id)
 		}

@@ -352,6 +352,9 @@ func (t *Thread) LookAhead(f func(p *traces.Packet) bool) error {
 		}
 		if w.source != 0 {
 			q = traces.Packet{Kind: traces.Fetch, Count: w.count, Line: w.line, Thread: uint32(w.source), Since: w.min}
+			if w.theirs != w.line {
+				q.Kind, q.Value = traces.FetchAs, w.theirs
+			}
 		}
 		if !f(&q) {
 			return nil

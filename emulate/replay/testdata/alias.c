@@ -14,6 +14,7 @@ static void *work(void *arg) {
 	for (int i = 0; i < 300; i++) {
 		pthread_barrier_wait(&bar);
 		b[i % 64] += i;
+		sum += b[448 + i % 8]; // which only the other writes, there
 		sum = sum * 3 + a[i % 64] + b[(i + 1) % 64];
 		pthread_barrier_wait(&bar);
 	}
@@ -40,6 +41,7 @@ int main(void) {
 		pthread_barrier_wait(&bar);
 		pthread_barrier_wait(&bar);
 		a[i % 64] ^= 5;
+		a[448 + i % 8] += i;
 		sum = sum * 5 + b[i % 64];
 	}
 	void *r;
