@@ -31,6 +31,7 @@ const (
 type chunkInfo struct {
 	chunkHeader
 	offset int64 // of the chunk's header in the file
+	ring   bool  // the file of a ring
 	keyAt  int   // its first key frame in index.keys, meaningful if keys > 0
 }
 

@@ -26,10 +26,15 @@ type Reader struct {
 	version    uint32
 	idx        *index
 	incomplete string
-	streams    []StreamInfo
-	byStream   map[uint32][]int32 // numbers of each stream's chunks
-	safeMin    uint64
-	dec        *zstd.Decoder
+	ringFile   interface { // of a ring that was cut off, else nil
+		io.ReaderAt
+		io.Closer
+	}
+	ringSize int64
+	streams  []StreamInfo
+	byStream map[uint32][]int32 // numbers of each stream's chunks
+	safeMin  uint64
+	dec      *zstd.Decoder
 
 	filesOnce sync.Once
 	files     []*StoredFile
@@ -98,6 +103,13 @@ func Open(path string) (*Reader, error) {
 		return nil, fmt.Errorf("traces: %s: %w", path, err)
 	}
 	r.path, r.close = path, f.Close
+	if strings.HasSuffix(path, IncompleteSuffix) && r.header.Ring != "" {
+		if err := r.openRing(path); err != nil {
+			r.Close()
+			return nil, fmt.Errorf("traces: %s: its ring: %w", path, err)
+		}
+		r.summarise()
+	}
 	return r, nil
 }
 
@@ -268,7 +280,11 @@ func (x *index) survey(c *chunkInfo, n uint32, raw []byte) error {
 // load reads and decompresses a chunk.
 func (r *Reader) load(c *chunkInfo) ([]byte, error) {
 	b := make([]byte, chunkHeaderSize+int(c.stored))
-	if n, err := r.f.ReadAt(b, c.offset); n < len(b) {
+	f := r.f
+	if c.ring {
+		f = r.ringFile
+	}
+	if n, err := f.ReadAt(b, c.offset); n < len(b) {
 		return nil, fmt.Errorf("reading %d bytes: %w", len(b), err)
 	}
 	h, err := decodeChunkHeader(b)
@@ -317,6 +333,7 @@ func (r *Reader) chunk(n int32) ([]byte, error) {
 // summarise collects what the index says of each stream.
 func (r *Reader) summarise() {
 	at := map[uint32]*StreamInfo{}
+	r.byStream, r.streams = map[uint32][]int32{}, nil
 	for i := range r.idx.chunks {
 		c := &r.idx.chunks[i]
 		if c.stream == syncStream {
@@ -351,6 +368,9 @@ func (r *Reader) summarise() {
 // Close closes the file. No cursor may be in use.
 func (r *Reader) Close() error {
 	r.dec.Close()
+	if r.ringFile != nil {
+		r.ringFile.Close()
+	}
 	if r.close == nil {
 		return nil
 	}
@@ -369,8 +389,9 @@ func (r *Reader) ImagesPath() string {
 	return strings.TrimSuffix(r.path, IncompleteSuffix) + ImagesSuffix
 }
 
-// FileSize returns the length of the file in bytes.
-func (r *Reader) FileSize() int64 { return r.size }
+// FileSize returns the length of the file in bytes, with what is used of the file
+// of a ring that was cut off.
+func (r *Reader) FileSize() int64 { return r.size + r.ringSize }
 
 // Header returns what was recorded, and how.
 func (r *Reader) Header() Header { return r.header }

@@ -31,19 +31,20 @@ const queueLen = 8
 // A Writer writes a trace. It belongs to one goroutine; compression and
 // writing happen on another, in the order of the chunks.
 type Writer struct {
-	path    string
-	f       *os.File
-	streams []*outStream // by stream number
-	files   *outStream   // FilesStream
-	order   []uint32     // the streams that exist, as they appeared
-	held    int          // bytes in unfinished chunks
-	unsafe  int          // bytes put since the last flush
-	flushAt int          // flush when so many were
-	maxMin  uint64
-	idx     index
-	closed  bool
-	ring    *ring // nil: everything is kept
-	byChunk bool  // see Chunks
+	path     string
+	f        *os.File
+	streams  []*outStream // by stream number
+	files    *outStream   // FilesStream
+	order    []uint32     // the streams that exist, as they appeared
+	held     int          // bytes in unfinished chunks
+	unsafe   int          // bytes put since the last flush
+	flushAt  int          // flush when so many were
+	flushMax int          // what flushAt grows to
+	maxMin   uint64
+	idx      index
+	closed   bool
+	ring     *ring // nil: everything is kept
+	byChunk  bool  // see Chunks
 
 	queue  chan job
 	free   chan []byte
@@ -100,6 +101,7 @@ func Create(path string, h Header) (*Writer, error) {
 		f.Close()
 		return nil, fmt.Errorf("traces: %s is being written by another recording: choose another name", path)
 	}
+	os.Remove(path + RingSuffix) // of an earlier recording
 	if err := f.Truncate(0); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("traces: %w", err)
@@ -108,7 +110,7 @@ func Create(path string, h Header) (*Writer, error) {
 		f.Close()
 		return nil, fmt.Errorf("traces: writing the header: %w", err)
 	}
-	w := &Writer{path: path, f: f, offset: int64(len(head)), enc: newEncoder(), flushAt: firstFlush,
+	w := &Writer{path: path, f: f, offset: int64(len(head)), enc: newEncoder(), flushAt: firstFlush, flushMax: steadyFlush,
 		queue: make(chan job, queueLen), free: make(chan []byte, queueLen+2)}
 	w.done.Add(1)
 	go w.background()
@@ -200,7 +202,7 @@ func (w *Writer) added(s *outStream, b []byte, n int, count uint64) error {
 	case w.byChunk && len(b) < chunkTarget:
 		return nil
 	case !w.byChunk && (w.unsafe >= w.flushAt && w.unsafe >= streamFlush*len(w.order) || w.held > maxBuffered):
-		w.flushAt = min(w.flushAt+w.flushAt/4, steadyFlush)
+		w.flushAt = min(w.flushAt+w.flushAt/4, w.flushMax)
 		return w.Flush()
 	case len(b) >= chunkTarget:
 		w.cut(s)
@@ -331,6 +333,9 @@ func (w *Writer) err() error {
 	return nil
 }
 
+// fail notes that the trace can't be written any more.
+func (w *Writer) fail(err error) { w.failed.Store(&err) }
+
 // background compresses and writes chunks, and collects the index. After a
 // failed write it only empties the queue, so that the file ends where it failed.
 func (w *Writer) background() {
@@ -346,10 +351,10 @@ func (w *Writer) background() {
 			j.hdr.sum = xxh3.Hash(payload)
 			j.hdr.encode(out[:0])
 			switch {
-			case j.sizes != nil:
-				w.ring.keep(j, out)
-			case w.ring != nil && j.hdr.stream == syncStream:
-				// What it would say doesn't hold.
+			case w.ring != nil && (j.sizes != nil || j.hdr.stream == syncStream):
+				if err := w.ring.keep(j, out, w.path); err != nil {
+					w.fail(fmt.Errorf("traces: writing the ring: %w", err))
+				}
 			default:
 				w.write(j.hdr, out, j.keys)
 			}
@@ -392,6 +397,7 @@ func (w *Writer) Close() error {
 	if err == nil {
 		err = w.finish()
 	}
+	w.endRing()
 	if e := w.f.Close(); err == nil && e != nil {
 		err = fmt.Errorf("traces: closing the trace: %w", e)
 	}
@@ -406,6 +412,11 @@ func (w *Writer) Abort() error {
 	}
 	w.cutAll()
 	w.stop()
+	if w.ring != nil { // the ring's last one isn't in this file
+		h := chunkHeader{stream: syncStream, baseMin: w.maxMin, lastMin: w.maxMin, sum: xxh3.Hash(nil)}
+		w.write(h, h.encode(nil), nil)
+	}
+	w.endRing()
 	if e := w.f.Close(); e != nil && w.err() == nil {
 		return fmt.Errorf("traces: closing the trace: %w", e)
 	}

@@ -53,9 +53,10 @@ func TestKilledRecordingsReplay(t *testing.T) {
 		n = 2
 	}
 	opened := 0
-	for i := range n {
+	for i := range 2 * n {
 		trace := filepath.Join(dir, fmt.Sprintf("killed%d.ttd", i))
-		cmd := self(append([]string{"record", "-o", trace, "--"}, program...)...)
+		ring := [][]string{nil, {"--ring", "64K"}, nil, {"--ring", "thread:32K"}}[i%4]
+		cmd := self(append(append([]string{"record", "-o", trace, "--slice", "3000"}, ring...), append([]string{"--"}, program...)...)...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func makeDir(dir string) error {
 		return fmt.Errorf("record: %w: children are recorded into a folder", err)
 	}
 	for _, f := range files {
-		if name := strings.TrimSuffix(strings.TrimSuffix(f.Name(), traces.IncompleteSuffix), traces.ImagesSuffix); filepath.Ext(name) != traces.Suffix || f.IsDir() {
+		if name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(f.Name(), traces.IncompleteSuffix), traces.ImagesSuffix), traces.RingSuffix); filepath.Ext(name) != traces.Suffix || f.IsDir() {
 			return fmt.Errorf("record: the folder %s has %s in it, which isn't a trace: choose another", dir, f.Name())
 		}
 	}
