@@ -290,6 +290,8 @@ func deadFlags(ops []Op, fs []*form) {
 		u := f.flags
 		if f.shift {
 			u = written(&ops[i], f)
+		} else if leavesUndefined[f.mnem] {
+			u.write &^= u.undef
 		}
 		if u.write != 0 && u.write&live == 0 {
 			ops[i].attr |= attrNF
@@ -322,6 +324,10 @@ func written(op *Op, f *form) flagUse {
 	}
 	return u
 }
+
+// leavesUndefined are the instructions that leave the flags which the manual
+// calls undefined as they were.
+var leavesUndefined = map[string]bool{"bsf": true, "bsr": true, "bt": true, "bts": true, "btr": true, "btc": true}
 
 var shifts = map[string]bool{"shl": true, "shr": true, "sar": true, "rol": true, "ror": true, "rcl": true, "rcr": true, "shld": true, "shrd": true}
 

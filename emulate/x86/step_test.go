@@ -57,3 +57,27 @@ func TestStepsEqualBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftFlagsAreAlive: BSR leaves flags that the manual calls undefined, so
+// those of the instruction before it are seen behind it, however they are run.
+func TestLeftFlagsAreAlive(t *testing.T) {
+	var flags [2]uint64
+	for i := range flags {
+		c, m := newFlat()
+		b := m.add(0x1000, 4096, false)
+		copy(b, []byte{0x31, 0xC0, 0x0F, 0xBD, 0xCA, 0xEB, 0xFE}) // xor eax, eax; bsr ecx, edx; jmp
+		c.RIP, c.R[RDX] = 0x1000, 4
+		c.SetFlags(CF | OF)
+		if i == 0 {
+			c.Run(3)
+		} else {
+			for range 3 {
+				c.Run(1)
+			}
+		}
+		flags[i] = c.Flags()
+	}
+	if flags[0] != flags[1] {
+		t.Errorf("flags are %#x, step by step %#x", flags[0], flags[1])
+	}
+}
