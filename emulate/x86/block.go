@@ -27,6 +27,12 @@ type block struct {
 	once  bool      // ends where nothing can be fetched, which may change: isn't kept
 	dead  bool      // invalidated
 	fetch bool      // first is before ops: it calls the FetchSink
+
+	heat   uint32    // executions by the run loop
+	native uintptr   // its translation's address, 0: it has none; see native.go
+	jumps  [2]uint32 // where in it the distances of the jumps to next are, 0: there is none
+	outs   [2]uint32 // where those lead while there is no next
+	resume []uint32  // where in it one may go on before an Op; 0: nowhere
 }
 
 // A BlockCache holds the decoded code of one address space. CPUs that one
@@ -38,6 +44,7 @@ type BlockCache struct {
 	fetches func(page uint64) bool // see WatchFetches
 	fast    [fastBlocks]*block     // by pc, see fastIndex
 	shared  *Decoded               // may be nil
+	native  arena
 
 	// Scratch for build.
 	inst  inst
@@ -137,11 +144,13 @@ func (bc *BlockCache) drop(b *block) {
 		for k := range p.next {
 			if p.next[k] == b {
 				p.next[k] = nil
+				bc.part(p, k)
 			}
 		}
 	}
 	b.in = nil
 	b.next = [2]*block{}
+	b.native, b.resume = 0, nil
 }
 
 // get returns the block at pc. It panics with a *Stop if nothing can be

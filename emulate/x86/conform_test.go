@@ -51,8 +51,9 @@ type conformer struct {
 // testMemory is the emulator's copy of the child's memory.
 type testMemory struct {
 	code   [codeSize]byte
-	data   [dataSize + 64]byte
-	ro     [roSize + 64]byte
+	data   [dataSize + 128]byte
+	ro     [roSize + 128]byte
+	skew   int  // how far lines are from where they'd be aligned
 	noTags bool // install nothing in the window: every access takes the slow way
 }
 
@@ -61,8 +62,8 @@ func aligned(b []byte) []byte {
 	return b[off:]
 }
 
-func (m *testMemory) dataBytes() []byte { return aligned(m.data[:])[:dataSize] }
-func (m *testMemory) roBytes() []byte   { return aligned(m.ro[:])[:roSize] }
+func (m *testMemory) dataBytes() []byte { return aligned(m.data[:])[m.skew:][:dataSize] }
+func (m *testMemory) roBytes() []byte   { return aligned(m.ro[:])[m.skew:][:roSize] }
 
 // at returns the bytes from a to the end of its region, nil if there are none.
 func (m *testMemory) at(a uint64, write bool) []byte {

@@ -56,10 +56,13 @@ type CPU struct {
 	run   runState
 	atomi bool // the access under way belongs to an atomic instruction
 
-	xt   [2]uint64 // a packed operand that came from memory in pieces; see xp
-	yt   [2]uint64 // its upper half; see vp
-	part partial   // what an instruction has done that may fault half-way
-	pend Pending
+	xt        [2]uint64 // a packed operand that came from memory in pieces; see xp
+	yt        [2]uint64 // its upper half; see vp
+	part      partial   // what an instruction has done that may fault half-way
+	pend      Pending
+	hostMXCSR uint32 // the host's, while translated code has the guest's: then liveMXCSR is 1
+	liveMXCSR uint8
+
 	trap bool // the last instruction began with the trap flag set, see single
 }
 

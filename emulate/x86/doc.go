@@ -12,6 +12,9 @@
 // The instruction set is a table of rows (see op.go), one per encoding form.
 // The decoder, the describer and the tests work from it.
 //
+// Blocks that are executed often are translated to the host's instructions; see
+// native.go. The run loop stays the description of what they do.
+//
 // Nothing here is safe for concurrent use but Decoded. CPUs that one goroutine
 // runs in turn may share a BlockCache, and BlockCaches what they decode to.
 //

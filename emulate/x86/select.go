@@ -18,7 +18,7 @@ var pickers = map[string]func(op *Op, f *form){
 	"cmp": pickCmp, "test": pickTest, "inc": pickInc, "dec": pickDec,
 	"shl": pickShift(shSHL), "shr": pickShift(shSHR), "sar": pickShift(shSAR), "rol": pickRotate, "ror": pickRotate,
 	"neg": pickNeg, "not": pickNot,
-	"adc": pickCarry(aluAdc, [2]aluCode{{rr: codeAdc32RR, ri: codeAdc32RI, rrF: codeAdc32RRF, riF: codeAdc32RIF}, {rr: codeAdc64RR, ri: codeAdc64RI, rrF: codeAdc64RRF, riF: codeAdc64RIF}}), "sbb": pickCarry(aluSbb, [2]aluCode{{rr: codeSbb32RR, ri: codeSbb32RI, rrF: codeSbb32RRF, riF: codeSbb32RIF}, {rr: codeSbb64RR, ri: codeSbb64RI, rrF: codeSbb64RRF, riF: codeSbb64RIF}}),
+	"adc": pickCarry(aluAdc, adcCodes), "sbb": pickCarry(aluSbb, sbbCodes),
 	"bsf": pickScan(codeBsf32, codeBsf64), "bsr": pickScan(codeBsr32, codeBsr64), "bswap": pickBswap, "mul": pickMul,
 	"imul": pickImul, "cbw": pickCBW, "cwd": pickCWD,
 	"push": pickPush, "pop": pickPop,
@@ -202,10 +202,18 @@ func pickALU(k uint8) func(op *Op, f *form) {
 	}
 }
 
+// alu8Codes are the cases for byte registers: with a register and an immediate.
+var alu8Codes = map[uint8][2]uint16{aluAdd: {codeAdd8RR, codeAdd8RI}, aluSub: {codeSub8RR, codeSub8RI}, aluAnd: {codeAnd8RR, codeAnd8RI},
+	aluOr: {codeOr8RR, codeOr8RI}, aluXor: {codeXor8RR, codeXor8RI}}
+
+var (
+	adcCodes = [2]aluCode{{rr: codeAdc32RR, ri: codeAdc32RI, rrF: codeAdc32RRF, riF: codeAdc32RIF}, {rr: codeAdc64RR, ri: codeAdc64RI, rrF: codeAdc64RRF, riF: codeAdc64RIF}}
+	sbbCodes = [2]aluCode{{rr: codeSbb32RR, ri: codeSbb32RI, rrF: codeSbb32RRF, riF: codeSbb32RIF}, {rr: codeSbb64RR, ri: codeSbb64RI, rrF: codeSbb64RRF, riF: codeSbb64RIF}}
+)
+
 // pickALU8 is pickALU for byte registers.
 func pickALU8(op *Op, f *form, k uint8, fromRM handler) {
-	codes := map[uint8][2]uint16{aluAdd: {codeAdd8RR, codeAdd8RI}, aluSub: {codeSub8RR, codeSub8RI}, aluAnd: {codeAnd8RR, codeAnd8RI},
-		aluOr: {codeOr8RR, codeOr8RI}, aluXor: {codeXor8RR, codeXor8RI}}[k]
+	codes := alu8Codes[k]
 	if f.hasImm() {
 		op.code = codes[1]
 		return
@@ -218,22 +226,31 @@ func pickALU8(op *Op, f *form, k uint8, fromRM handler) {
 
 var cmpFromRM = aluRM(aluCmp)
 
+// The cases of CMP and TEST by the logarithm of the size, for each shape: RR, RI,
+// RM, MR, MI of CMP, RR, RI, MI of TEST.
+var (
+	cmpCodes = [5][4]uint16{{codeCmp8RR, codeCmp16RR, codeCmp32RR, codeCmp64RR}, {codeCmp8RI, codeCmp16RI, codeCmp32RI, codeCmp64RI},
+		{codeCmp8RM, codeCmp16RM, codeCmp32RM, codeCmp64RM}, {codeCmp8MR, codeCmp16MR, codeCmp32MR, codeCmp64MR}, {codeCmp8MI, codeCmp16MI, codeCmp32MI, codeCmp64MI}}
+	testCodes = [3][4]uint16{{codeTest8RR, codeTest16RR, codeTest32RR, codeTest64RR}, {codeTest8RI, codeTest16RI, codeTest32RI, codeTest64RI},
+		{codeTest8MI, codeTest16MI, codeTest32MI, codeTest64MI}}
+)
+
 func pickCmp(op *Op, f *form) {
 	i := sizeLog(op.size)
 	switch {
 	case op.mem() && f.hasImm():
-		op.code = [4]uint16{codeCmp8MI, codeCmp16MI, codeCmp32MI, codeCmp64MI}[i]
+		op.code = cmpCodes[4][i]
 	case op.mem() && f.toRM():
-		op.code = [4]uint16{codeCmp8MR, codeCmp16MR, codeCmp32MR, codeCmp64MR}[i]
+		op.code = cmpCodes[3][i]
 	case op.mem():
-		op.code = [4]uint16{codeCmp8RM, codeCmp16RM, codeCmp32RM, codeCmp64RM}[i]
+		op.code = cmpCodes[2][i]
 	case f.hasImm():
-		op.code = [4]uint16{codeCmp8RI, codeCmp16RI, codeCmp32RI, codeCmp64RI}[i]
+		op.code = cmpCodes[1][i]
 	default:
 		if f.toRM() {
 			op.swapTo(cmpFromRM)
 		}
-		op.code = [4]uint16{codeCmp8RR, codeCmp16RR, codeCmp32RR, codeCmp64RR}[i]
+		op.code = cmpCodes[0][i]
 	}
 }
 
@@ -241,12 +258,12 @@ func pickTest(op *Op, f *form) {
 	i := sizeLog(op.size)
 	switch {
 	case op.mem() && f.hasImm():
-		op.code = [4]uint16{codeTest8MI, codeTest16MI, codeTest32MI, codeTest64MI}[i]
+		op.code = testCodes[2][i]
 	case op.mem():
 	case f.hasImm():
-		op.code = [4]uint16{codeTest8RI, codeTest16RI, codeTest32RI, codeTest64RI}[i]
+		op.code = testCodes[1][i]
 	default:
-		op.code = [4]uint16{codeTest8RR, codeTest16RR, codeTest32RR, codeTest64RR}[i]
+		op.code = testCodes[0][i]
 	}
 }
 

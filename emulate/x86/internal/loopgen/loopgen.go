@@ -165,11 +165,21 @@ enter:
 		return Stop{Kind: StopBreak}
 	}
 run:
+	if b.native != 0 {
+		goto translated
+	}
+	if b.heat++; b.heat == hotBlock {
+		if c.Blocks.translate(c, b); b.native != 0 {
+			goto translated
+		}
+	}
+interpreted:
 	if c.base+b.n > end {
 		c.RIP = b.pc
 		return c.steps(b, end)
 	}
 	op = b.first
+ops:
 	for {
 		switch op.code {
 `
@@ -180,6 +190,10 @@ const end = `
 			op.fn(c, op)
 			if b.dead {
 				goto leave
+			}
+			if at := b.resumeAfter(op); at != 0 {
+				b, k = c.enter(at, b.n, end)
+				goto left
 			}
 			op = nextOp(op)
 			continue
@@ -242,6 +256,21 @@ indirect:
 		goto run
 	}
 	goto enter
+translated:
+	b, k = c.enter(b.native, 0, end)
+left:
+	switch {
+	case k >= 0:
+		op = b.op(k)
+		goto ops
+	case k == wayLimit:
+		goto interpreted
+	}
+	k = wayNext - k
+	if nb := b.next[k&1]; nb != nil {
+		c.Blocks.join(b, k&1, nb)
+	}
+	goto chain
 leave:
 	// op invalidated its own block: go on after it with what is there now.
 	c.base += uint64(op.n) + 1
