@@ -1,4 +1,4 @@
-// Command bench measures racesim against native runs, Helgrind and
+// Command bench measures racesim against native runs, Valgrind's tools and
 // ThreadSanitizer, on real programs and kernels, in one run of this machine.
 //
 // Every round runs all tools on one program after the other, so that ratios
@@ -14,141 +14,206 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
-	"time"
-
-	"github.com/racesim/racesim/internal/prose"
 )
 
-type program struct {
-	name string
-	argv []string // natively
-	tsan []string // built with ThreadSanitizer, nil: not available
-}
+// tools in the order in which each round runs them.
+var tools = []string{"native", "tsan", "none", "helgrind", "drd", "record", "analyze"}
 
 func main() {
 	rounds := flag.Int("n", 5, "rounds; the medians are printed")
 	bin := flag.String("racesim", "bin/racesim", "the program to measure")
 	size := flag.Int("bytes", 3_000_000, "size of the input to compress")
 	only := flag.String("only", "", "a part of the names of the programs to run")
+	with := flag.String("tools", strings.Join(tools, ","), "what to run")
 	out := flag.String("out", "", "a file for all figures, in the format of Go benchmarks")
 	accesses := flag.Int64("memory", 0, "measure memory instead, of programs that make so many accesses")
 	limit := flag.String("limit", "", "with -memory: what analyze gets as --memory")
 	flag.Parse()
+	var err error
 	if *accesses > 0 {
-		if err := memory(*bin, *accesses, *only, *limit); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
+		err = memory(*bin, *accesses, *only, *limit)
+	} else {
+		err = run(*rounds, *bin, *size, *only, *out, strings.Split(*with, ","))
 	}
-	if err := run(*rounds, *bin, *size, *only, *out); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, bin string, size int, only, figures string) error {
+func run(rounds int, bin string, size int, only, figures string, with []string) error {
+	for _, t := range with {
+		if !slices.Contains(tools, t) {
+			return fmt.Errorf("no tool %q; there are %s", t, strings.Join(tools, ", "))
+		}
+	}
 	dir, err := os.MkdirTemp("", "racesim-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	bin, err = filepath.Abs(bin)
+	if bin, err = filepath.Abs(bin); err != nil {
+		return err
+	}
+	ps, err := programs(dir, only, size)
 	if err != nil {
 		return err
 	}
-	input := filepath.Join(dir, "input")
-	if err := os.WriteFile(input, prose.Text(size), 0o666); err != nil {
-		return err
-	}
-	var ps []program
-	for _, c := range [][]string{{"pigz", "-p2", "-c", input}, {"pbzip2", "-p2", "-c", input}, {"xz", "-T2", "-3", "-c", input}, {"zstd", "-T2", "-9", "-q", "-c", input}} {
-		if p, err := exec.LookPath(c[0]); err != nil {
-			fmt.Printf("%s is not installed: left out\n", c[0])
-		} else {
-			ps = append(ps, program{c[0], append([]string{p}, c[1:]...), nil})
-		}
-	}
-	for _, k := range []string{"matrix", "sort"} {
-		p := program{name: k}
-		for i, flags := range [][]string{{"-O2"}, {"-O2", "-fsanitize=thread"}} {
-			out := filepath.Join(dir, fmt.Sprintf("%s%d", k, i))
-			args := append(flags, "-g", "-pthread", "-o", out, filepath.Join("internal/bench/kernels", k+".c"))
-			if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-				fmt.Printf("%s: gcc %s: %v: %s\n", k, strings.Join(flags, " "), err, msg)
-				continue
-			}
-			if i == 0 {
-				p.argv = []string{out}
-			} else {
-				p.tsan = []string{out}
-			}
-		}
-		ps = append(ps, p)
-	}
-	_, noHelgrind := exec.LookPath("valgrind")
-	if noHelgrind != nil {
-		fmt.Println("valgrind is not installed: no Helgrind")
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		fmt.Println("valgrind is not installed: left out")
+		with = slices.DeleteFunc(with, func(t string) bool { return t == "none" || t == "helgrind" || t == "drd" })
 	}
 	var all strings.Builder
-	fmt.Printf("%-8s %8s %9s %9s %9s %9s | %9s %9s %9s %10s %8s\n", "program", "native s", "tsan s", "helgrind", "record s", "analyze s", "rec/helgr", "ana/rec", "by CPU", "Minstr/s", "bit/inst")
+	t := newTable(with)
 	for _, p := range ps {
-		if only != "" && !strings.Contains(p.name, only) || p.argv == nil {
-			continue
-		}
+		f := measured{}
 		trace := filepath.Join(dir, p.name+".ttd")
-		var native, tsan, helg, rec, ana []float64
-		var ratio, ratio2, byCPU []float64
-		for i := 0; i < rounds; i++ {
-			measured := func(tool string, argv ...string) (wall, cpu float64) {
-				wall, cpu = timed(argv...)
-				fmt.Fprintf(&all, "Benchmark/program=%s/tool=%s 1 %.0f ns/op %.0f cpu-ns/op\n", p.name, tool, wall*1e9, cpu*1e9)
-				return wall, cpu
+		for range rounds {
+			for _, tool := range tools {
+				argv := command(tool, bin, trace, &p)
+				if argv == nil || !slices.Contains(with, tool) {
+					continue
+				}
+				u, err := usageOf(argv...)
+				if err != nil && tool != "tsan" { // which ends with 66 when it reports
+					fmt.Fprintf(os.Stderr, "bench: %s: %v\n", strings.Join(argv, " "), err)
+				}
+				f[tool] = append(f[tool], u)
+				fmt.Fprintf(&all, "Benchmark/program=%s/tool=%s 1 %.0f ns/op %.0f cpu-ns/op %d peak-MB\n", p.name, tool, u.wall*1e9, u.cpu*1e9, u.peak)
 			}
-			n, _ := measured("native", p.argv...)
-			native = append(native, n)
-			if p.tsan != nil {
-				t, _ := measured("tsan", p.tsan...)
-				tsan = append(tsan, t)
-			}
-			h := 0.0
-			if noHelgrind == nil {
-				h, _ = measured("helgrind", append([]string{"valgrind", "--tool=helgrind", "-q"}, p.argv...)...)
-				helg = append(helg, h)
-			}
-			r, rCPU := measured("record", append([]string{bin, "record", "-o", trace, "--"}, p.argv...)...)
-			a, aCPU := measured("analyze", bin, "analyze", "--fail-on", "none", trace)
-			rec, ana = append(rec, r), append(ana, a)
-			if h > 0 {
-				ratio = append(ratio, r/h)
-			}
-			ratio2, byCPU = append(ratio2, a/r), append(byCPU, aCPU/rCPU)
 		}
 		instr, bits := measure(bin, trace)
-		fmt.Printf("%-8s %8.2f %9s %9s %9.2f %9.2f | %9s %9.2f %9.2f %10.1f %8.3f\n", p.name, median(native), show(tsan), show(helg),
-			median(rec), median(ana), show(ratio), median(ratio2), median(byCPU), instr/median(rec)/1e6, bits)
+		os.Remove(trace)
+		t.row(p, f, instr, bits)
 	}
+	t.end()
 	if figures == "" {
 		return nil
 	}
 	return os.WriteFile(figures, []byte(all.String()), 0o666)
 }
 
-// timed runs a program and returns how long it took and the processor time of
-// all its threads, in seconds.
-func timed(argv ...string) (wall, cpu float64) {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	start := time.Now()
-	if err := cmd.Run(); err != nil {
-		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", strings.Join(argv, " "), err)
+// command is how a tool runs p; nil: it can't.
+func command(tool, bin, trace string, p *program) []string {
+	switch tool {
+	case "native":
+		return p.argv
+	case "tsan":
+		return p.tsan
+	case "record":
+		return append([]string{bin, "record", "-o", trace, "--"}, p.argv...)
+	case "analyze":
+		return []string{bin, "analyze", "--fail-on", "none", trace}
 	}
-	wall = time.Since(start).Seconds()
-	if s := cmd.ProcessState; s != nil {
-		cpu = (s.UserTime() + s.SystemTime()).Seconds()
+	return append([]string{"valgrind", "--tool=" + tool, "-q"}, p.argv...)
+}
+
+// measured holds what the tools took in each round.
+type measured map[string][]usage
+
+// ratio returns the median over the rounds of f of a tool's figure by that of
+// another.
+func (m measured) ratio(a, b string, f func(usage) float64) (float64, bool) {
+	var r []float64
+	for i := range min(len(m[a]), len(m[b])) {
+		if y := f(m[b][i]); y > 0 {
+			r = append(r, f(m[a][i])/y)
+		}
 	}
-	return wall, cpu
+	return median(r), len(r) > 0
+}
+
+func (m measured) median(tool string, f func(usage) float64) float64 {
+	var v []float64
+	for _, u := range m[tool] {
+		v = append(v, f(u))
+	}
+	return median(v)
+}
+
+func wall(u usage) float64   { return u.wall }
+func cpu(u usage) float64    { return u.cpu }
+func peakMB(u usage) float64 { return float64(u.peak) }
+
+// A table is what bench prints.
+type table struct {
+	with   []string
+	ratios map[string][]float64 // of all programs
+}
+
+// The ratios: of what, a tool's by another's.
+var ratios = []struct {
+	name, a, b string
+	of         func(usage) float64
+}{
+	{"rec/helgr", "record", "helgrind", wall},
+	{"rec/drd", "record", "drd", wall},
+	{"rec/none", "record", "none", wall},
+	{"CPU/tsan", "record", "tsan", cpu},
+	{"ana/rec", "analyze", "record", wall},
+}
+
+func newTable(with []string) *table {
+	t := &table{with: with, ratios: map[string][]float64{}}
+	fmt.Printf("%-8s", "seconds")
+	for _, tool := range tools {
+		if slices.Contains(with, tool) {
+			fmt.Printf(" %8s", tool)
+		}
+	}
+	fmt.Print(" |")
+	for _, r := range ratios {
+		if t.has(r.a) && t.has(r.b) {
+			fmt.Printf(" %9s", r.name)
+		}
+	}
+	fmt.Printf(" | %8s %8s | %9s %9s\n", "Minstr/s", "bit/inst", "native MB", "record MB")
+	return t
+}
+
+func (t *table) has(tool string) bool { return slices.Contains(t.with, tool) }
+
+func (t *table) row(p program, m measured, instr, bits float64) {
+	fmt.Printf("%-8s", p.name)
+	for _, tool := range tools {
+		switch {
+		case !t.has(tool):
+		case len(m[tool]) == 0:
+			fmt.Printf(" %8s", "-")
+		default:
+			fmt.Printf(" %8.2f", m.median(tool, wall))
+		}
+	}
+	fmt.Print(" |")
+	for _, r := range ratios {
+		if !t.has(r.a) || !t.has(r.b) {
+			continue
+		}
+		v, ok := m.ratio(r.a, r.b, r.of)
+		if !ok {
+			fmt.Printf(" %9s", "-")
+			continue
+		}
+		t.ratios[r.name] = append(t.ratios[r.name], v)
+		fmt.Printf(" %9.2f", v)
+	}
+	speed := 0.0
+	if s := m.median("record", cpu); s > 0 {
+		speed = instr / s / 1e6
+	}
+	fmt.Printf(" | %8.0f %8.3f | %9.0f %9.0f\n", speed, bits, m.median("native", peakMB), m.median("record", peakMB))
+}
+
+// end prints the medians of the ratios over all programs.
+func (t *table) end() {
+	for _, r := range ratios {
+		if v := t.ratios[r.name]; len(v) > 1 {
+			fmt.Printf("median of %s: %.2f\n", r.name, median(v))
+		}
+	}
 }
 
 // measure asks racesim info for instructions and bits per instruction.
@@ -172,11 +237,4 @@ func median(x []float64) float64 {
 	x = append([]float64(nil), x...)
 	sort.Float64s(x)
 	return x[len(x)/2]
-}
-
-func show(x []float64) string {
-	if len(x) == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f", median(x))
 }

@@ -82,6 +82,16 @@ func peak(argv ...string) (usage, string, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	u, err := timed(cmd)
+	return u, out.String(), err
+}
+
+// usageOf runs a program whose output doesn't matter.
+func usageOf(argv ...string) (usage, error) { return timed(exec.Command(argv[0], argv[1:]...)) }
+
+// timed runs cmd. The peak is that of one process, the processor time that of
+// all.
+func timed(cmd *exec.Cmd) (usage, error) {
 	start := time.Now()
 	err := cmd.Run()
 	u := usage{wall: time.Since(start).Seconds()}
@@ -91,5 +101,5 @@ func peak(argv ...string) (usage, string, error) {
 			u.peak = r.Maxrss >> 10
 		}
 	}
-	return u, out.String(), err
+	return u, err
 }
