@@ -12,8 +12,8 @@ var lockOrder = &Checker{
 	Title: "locks acquired in conflicting orders: a possible deadlock",
 	Text: "One thread acquires B while it holds A, another acquires A while it holds B; with the right timing both wait " +
 		"forever. Cycles of any length up to the option length are found (Bensalem and Havelund, \"Dynamic Deadlock " +
-		"Analysis\", 2005): the threads must differ and be able to run at the same time (creation and join tell), " +
-		"readers don't wait for readers, attempts that can't block never wait, and cycles that a common gate lock " +
+		"Analysis\", 2005): the threads must differ and be able to run at the same time (creation, join, barriers, and " +
+		"conditions and semaphores that were waited for tell), readers don't wait for readers, attempts that can't block never wait, and cycles that a common gate lock " +
 		"protects (one that they don't all hold as readers) don't count. For each thread it is shown where it took the lock " +
 		"that it holds and where it wants the other one.",
 	Before:   "T1: lock(a); lock(b);   T2: lock(b); lock(a);",

@@ -1,6 +1,7 @@
 package races
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -56,8 +57,13 @@ func (s *cycleSearch) walk(path []*LockEdge) {
 	}
 	last := path[len(path)-1]
 	if last.To == path[0].From {
-		if k := s.key(path); len(path) > 1 && !s.seen[k] && waitsFor(last, path[0]) {
-			s.seen[k] = true
+		if len(path) < 2 || !waitsFor(last, path[0]) {
+			return
+		}
+		// Neither the same code with other locks nor the same threads with these
+		// locks in other parts of their lives.
+		if k, l := s.key(path), lives(path); !s.seen[k] && !s.seen[l] {
+			s.seen[k], s.seen[l] = true, true
 			s.found = append(s.found, path)
 		}
 		return
@@ -93,6 +99,15 @@ func (s *cycleSearch) fits(path []*LockEdge, e *LockEdge) bool {
 		}
 	}
 	return true
+}
+
+// lives is the same for cycles that differ in the parts of the threads' lives.
+func lives(path []*LockEdge) string {
+	k := "lives"
+	for _, e := range path {
+		k += fmt.Sprintf(" %d %d %d %d %d %d %d", e.From, e.To, e.Taken.Thread, e.Gates, e.Readable, e.Mode, e.HeldMode)
+	}
+	return k
 }
 
 func (s *cycleSearch) key(path []*LockEdge) string {

@@ -64,6 +64,7 @@ type follower struct {
 	place accessPlace
 
 	lockCalls []lockCall
+	messages  []messageCall
 	reading   map[uint64]int // readers-writer locks held as a reader: how often
 	robust    []uint64       // robust mutexes held
 	strings   []stringCall

@@ -118,6 +118,7 @@ func (f *follower) Enter(t *funcs.Tracker, c *x86.CPU) {
 		return
 	}
 	f.usePrimitives(e.uses, t.Level(0).Node, c)
+	f.enterMessage(e.message, t, c)
 	if e.conduct != 0 {
 		f.enterConduct(e.conduct, t, c)
 		return
@@ -162,6 +163,7 @@ func (f *follower) Leave(t *funcs.Tracker, c *x86.CPU, count emulate.Count, retu
 		f.strings = f.strings[:n-1]
 	}
 	f.leaveConduct(t, c, returned)
+	f.leaveMessage(t, c, count, returned)
 	for n := len(f.lockCalls); n > 0 && f.lockCalls[n-1].depth >= t.Depth(); n-- {
 		l := f.lockCalls[n-1]
 		f.lockCalls = f.lockCalls[:n-1]

@@ -29,6 +29,7 @@ const (
 	noteDetach                 // the thread whose control block is at addr was detached
 	noteFile                   // a system call on descriptors: addr its number, size what it returned, old, before and past its arguments
 	noteHandler                // ctx is the node of the handler of signal addr
+	noteMessage                // a function of messages.go is called with addr and size, or has returned (old)
 	noteAwait                  // the thread waits for the end of the one whose control block is at addr (0: no more)
 
 	// Of Go programs (golang_order.go); addr is a goroutine's structure, unless
@@ -66,6 +67,7 @@ type note struct {
 	before      uint64 // noteAlloc: bytes before the block that are nobody's
 	past        uint64 // …and behind it
 	role        funcs.AllocRole
+	message     messageRole
 	ctx         uint32
 	pc          uint64
 	count       emulate.Count

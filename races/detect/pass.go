@@ -97,6 +97,7 @@ type Pass struct {
 	locks     map[emulate.Addr]lockRole
 	strings   map[emulate.Addr]*stringRole
 	conducts  map[emulate.Addr]conductRole
+	messages  map[emulate.Addr]messageRole
 	uses      map[emulate.Addr][]primitiveUse
 	golang    *golang // nil: not a Go program
 	openmp    *openmp // nil: no OpenMP tasks to be told apart
@@ -249,6 +250,7 @@ func (p *Pass) prepare() error {
 
 	p.locks = entriesOf(p.Tree.Modules(), lockFuncs)
 	p.uses = useEntries(p.Tree.Modules())
+	p.messages = entriesOf(p.Tree.Modules(), messageFuncs)
 	p.jumps = p.Tree.JumpTargets(func(f *funcs.Func) bool {
 		return p.openmp.hook(f.Entry) != 0
 	})
@@ -317,6 +319,8 @@ func (p *Pass) remark(id emulate.ThreadID, n *note) {
 		p.Lives.join(id, n.addr, n.count)
 	case n.kind == noteName:
 		p.name(id, n)
+	case n.kind == noteMessage:
+		p.Lives.message(id, n)
 	case n.kind == noteAwait:
 		e := races.Event{Op: races.OpWait, Thread: id}
 		if u := p.Lives.control[n.addr]; n.addr != 0 && u != id {

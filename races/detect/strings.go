@@ -205,10 +205,11 @@ type entry struct {
 	conduct conductRole
 	uses    []primitiveUse
 	omp     ompOp
+	message messageRole
 }
 
 func (p *Pass) entryAt(a emulate.Addr) entry {
-	return entry{p.locks[a], p.strings[a], p.conducts[a], p.uses[a], p.openmp.hook(a)}
+	return entry{p.locks[a], p.strings[a], p.conducts[a], p.uses[a], p.openmp.hook(a), p.messages[a]}
 }
 
 // entry says what the function at an address is, looking through stubs.
