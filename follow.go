@@ -58,6 +58,50 @@ func (a *analysis) follow(j *judging) {
 	}
 }
 
+// A swap is what two sections leave that depends on their order.
+type swap struct {
+	later *overlay.Section // the one that ended last in the recording
+	*loadsub.Serial
+}
+
+// followOrder goes after what the order of two sections decides: where it is
+// read next, the reader is executed with what the other order leaves.
+func (a *analysis) followOrder(j *judging) {
+	w := j.swap
+	if w == nil || len(w.Between) == maxChanges {
+		return
+	}
+	var spans []overlay.Span
+	for i := range w.Between {
+		if o := &w.Between[i]; o.Addr != 0 && !w.later.OnStack(o.Addr) {
+			spans = append(spans, overlay.Span{Addr: o.Addr, N: uint64(o.Size)})
+		}
+	}
+	if len(spans) == 0 {
+		return
+	}
+	list, all := a.readings(spans, w.later, true)
+	f, ok := a.readWith(list, all, w.Swapped.Uint)
+	if !ok {
+		return
+	}
+	for i := len(j.r.Experiments) - 1; i >= 0; i-- {
+		if x := &j.r.Experiments[i]; x.Source == "interleaving" && x.Outcome == "different" {
+			x.Detail = join([]string{x.Detail, f.text})
+			if p := f.public; p != nil {
+				x.Outputs = append(x.Outputs, report.Output{Name: p.Name, Recorded: p.Want, Reemulated: p.Got})
+			}
+			break
+		}
+	}
+	if p := f.public; p != nil {
+		j.ev.Public = fmt.Sprintf("%s is %s or %s", p.Name, p.Want, p.Got)
+	}
+}
+
+// maxChanges bounds the differences between two orders that are followed.
+const maxChanges = 64
+
 // A fate is what became of a difference.
 type fate struct {
 	text   string
@@ -145,7 +189,8 @@ func (o *open) once() bool {
 func (a *analysis) onceOnly(g *group, p *races.Pair) bool {
 	stores := 0
 	for _, x := range []*races.Access{&p.First, &p.Second} {
-		once := !g.comesAgain(x) && a.comesOnce(x)
+		n, known := a.comes(x)
+		once := !g.comesAgain(x) && known && n <= 1
 		switch {
 		case x.Kind == races.Write && once:
 			stores++
@@ -171,32 +216,47 @@ func (g *group) comesAgain(x *races.Access) bool {
 	return false
 }
 
-// comesOnce reports whether a thread makes an access only once, as far as is
-// known.
-func (a *analysis) comesOnce(x *races.Access) bool {
+// looksAgain reports whether the side of a pair that reads is known to do so
+// several times: it takes what comes.
+func (a *analysis) looksAgain(g *group, p *races.Pair) bool {
+	for _, x := range []*races.Access{&p.First, &p.Second} {
+		if x.Kind != races.Read {
+			continue
+		}
+		if n, known := a.comes(x); g.comesAgain(x) || known && n > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// comes counts how often a thread makes an access, as far as is known: the
+// section around it may have been sampled.
+func (a *analysis) comes(x *races.Access) (n int, known bool) {
 	places, err := a.placesAround(x.Thread, x.Count, 1)
 	if err != nil {
-		return false
+		return 0, false
 	}
 	q := places[0]
 	site := a.site(&q)
 	if site == nil {
-		return false
+		return 0, false
 	}
-	if site.looks[look{a, x.Thread, x.PC, uint64(x.Addr)}] > 1 {
-		return false
+	n = site.looks[look{a, x.Thread, x.PC, uint64(x.Addr)}]
+	if n > 1 {
+		return n, true
 	}
 	s, err := a.capture(x.Thread, q)
 	if err != nil {
-		return false
+		return 0, false
 	}
-	n := 0
+	n = 0
 	for i := range s.Accesses {
-		if y := &s.Accesses[i]; y.PC == x.PC && y.Addr == uint64(x.Addr) {
+		if y := &s.Accesses[i]; y.PC == x.PC && y.Addr == uint64(x.Addr) && !halves(s, i) {
 			n++
 		}
 	}
-	return n <= 1
+	return n, true
 }
 
 // again makes a trial with a longer section that begins like the trial's.

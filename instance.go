@@ -36,7 +36,7 @@ func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) e
 	}
 	for i := range sec.Accesses {
 		x := &sec.Accesses[i]
-		if s.pcs[x.PC] {
+		if s.pcs[x.PC] && !halves(sec, i) {
 			s.looks[look{c.a, sec.Thread, x.PC, x.Addr}]++
 		}
 		if !x.Writes() && s.pcs[x.PC] {
@@ -54,6 +54,13 @@ func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) e
 		s.samples = append(s.samples, c.a.instance(sec))
 	}
 	return nil
+}
+
+// halves reports whether access i of a section is the store of an instruction
+// whose load is the one before.
+func halves(sec *overlay.Section, i int) bool {
+	x := &sec.Accesses[i]
+	return i > 0 && x.Writes() && sec.Accesses[i-1].At == x.At && sec.Accesses[i-1].Addr == x.Addr
 }
 
 // instance keeps of a captured section what models need.

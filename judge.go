@@ -202,6 +202,10 @@ type judging struct {
 	r    *report.Race
 	ev   classify.Evidence
 	open []open // differences to be followed
+	swap *swap
+	// chosen: the pairs are of moments that may lie far apart, and how the threads
+	// went on in the recording says nothing of what they do from there.
+	chosen bool
 
 	first *races.Pair // what the report shows
 
@@ -269,10 +273,18 @@ func (a *analysis) judge(g *group) report.Race {
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		experiment(a.others(&pairs[0]))
 	}
+	if !ev.Freed && ev.NotSerialisable == 0 && ev.Interleavings > 0 {
+		j.chosen = true
+		experiment(a.telling(&pairs[0], ev.OrdersDiffer))
+	}
 	if !ev.Freed && ev.NotSerialisable == 0 {
 		a.follow(j)
 	}
 	ev.Once = ev.OrdersDiffer && a.onceOnly(g, j.first)
+	ev.Again = ev.OrdersDiffer && !ev.Once && a.looksAgain(g, j.first)
+	if ev.Once && ev.Public == "" && !ev.Freed && ev.NotSerialisable == 0 && ev.OrderFinding == "" {
+		a.followOrder(j)
+	}
 	a.verdict(&r, *ev)
 	r.LeftOut = j.leftOut(g, len(pairs))
 	return r
@@ -291,6 +303,7 @@ func (a *analysis) pair(j *judging, p *races.Pair) {
 		return
 	}
 	pa, pb = a.within(&p.First, pa), a.within(&p.Second, pb)
+	pa, pb = a.steps(&p.First, pa), a.steps(&p.Second, pb)
 	for level := 0; level < max(len(pa), len(pb)); level++ {
 		qa, qb := &pa[min(level, len(pa)-1)], &pb[min(level, len(pb)-1)]
 		shown := len(j.r.Experiments)
@@ -302,6 +315,33 @@ func (a *analysis) pair(j *judging, p *races.Pair) {
 			return
 		}
 	}
+}
+
+// steps leaves out the whole of what a thread executes, where the access is in
+// one round of a loop in it: threads that mustn't mix at all wouldn't be any, and
+// the rounds are what can be expected to be one step.
+func (a *analysis) steps(x *races.Access, ps []loadsub.Place) []loadsub.Place {
+	if len(ps) < 2 || !ps[0].Loop {
+		return ps
+	}
+	_, calls, err := a.pass.Seek(x.Thread, x.Count)
+	if err != nil {
+		return ps
+	}
+	for i := 1; i < len(ps); i++ {
+		if ps[i].Loop || ps[i].Part {
+			continue
+		}
+		body := true
+		for level := ps[i].Depth + 1; level < calls.Depth() && body; level++ {
+			f := a.ms.FuncAt(calls.Level(level).Entry)
+			body = f == nil || f.Runtime || f.Library
+		}
+		if body {
+			return ps[:i]
+		}
+	}
+	return ps
 }
 
 // failed reports whether an experiment is an attempt to execute two sections
@@ -403,7 +443,19 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 		pair.MaxRuns = max(pair.MaxRuns, openRuns) // both have to be stopped, once at the lock and once at what it doesn't protect
 	}
 	s := loadsub.Serialise(pair)
+	if s.Odd > 0 && !j.chosen {
+		if s.Healed, j.ev.Unread = a.healed(pair, s, qa, qb); s.Healed != "" {
+			s.Passing, s.Odd = s.Odd, 0
+		}
+	}
 	a.serial(j, s, qa, qb)
+	if s.Err == "" && len(s.Between) > 0 {
+		later := sb
+		if a.order(sb.Thread, sb.Stop-1, sa.Thread, sa.Stop-1) {
+			later = sa
+		}
+		j.swap = &swap{later, s}
+	}
 	if s.Err == "" {
 		a.savePair(&j.r.Experiments[len(j.r.Experiments)-1], pair, s)
 	}
@@ -461,7 +513,12 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 	if s.Unreached {
 		x.Detail = "in neither order does a section come to the racing access: that it did follows from another race"
 	}
-	if s.RecordedOdd && s.Odd == 0 {
+	if s.Healed != "" {
+		ev.Healed = "the difference is gone when " + s.Healed
+		x.Outcome = "different"
+		x.Detail = fmt.Sprintf("%d of %d interleavings end like neither order, but %s; %v", s.Passing, s.Runs, ev.Healed, *s.FirstOdd)
+		x.Schedule = turns(s.FirstOdd)
+	} else if s.RecordedOdd && s.Odd == 0 {
 		ev.NotSerialWhat = s.What
 		x.Outcome = "not-serialisable"
 		x.Detail = join([]string{"what was recorded is like neither order", x.Detail})

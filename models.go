@@ -223,7 +223,7 @@ func (a *analysis) racingSites(groups []*group) {
 		}
 		p := g.pairs()[0]
 		for _, side := range []*races.Access{&p.First, &p.Second} {
-			if !reads(side) {
+			if side.Kernel {
 				continue
 			}
 			places, err := a.placesAround(side.Thread, side.Count, 1)

@@ -39,11 +39,17 @@ func (a *analysis) readBy(t *loadsub.Trial, s *overlay.Section) (f fate, ok bool
 	if len(changed) == 0 {
 		return fate{}, false
 	}
+	list, all := a.readings(changed, s, false)
+	return a.readWith(list, all, t.Result.Uint)
+}
+
+// readWith says what readings do with other values of the changed memory; all
+// says that there are no more of them.
+func (a *analysis) readWith(list []reading, all bool, values func(addr uint64, size int) (uint64, bool)) (f fate, ok bool) {
 	n := 0
-	list, all := a.readings(changed, s)
 	f.gone = all && len(list) > 0
 	for _, x := range list {
-		u, where := a.readAgain(t, &x)
+		u, where := a.readAgain(values, &x)
 		if u == nil {
 			f.gone = false
 			continue
@@ -71,9 +77,10 @@ func (a *analysis) readBy(t *loadsub.Trial, s *overlay.Section) (f fate, ok bool
 	return f, n > 0
 }
 
-// readings finds where other threads first read any of the bytes after the end
-// of a section, before they store there. all says that there are no more.
-func (a *analysis) readings(changed []overlay.Span, s *overlay.Section) (out []reading, all bool) {
+// readings finds where other threads, and the section's own if asked for, first
+// read any of the bytes after the end of a section, before they store there. all
+// says that there are no more.
+func (a *analysis) readings(changed []overlay.Span, s *overlay.Section, own bool) (out []reading, all bool) {
 	var lines []traces.LineRange
 	for _, sp := range changed {
 		lines = append(lines, traces.LineRange{First: sp.Addr >> 6, N: (sp.Addr+sp.N-1)>>6 - sp.Addr>>6 + 1})
@@ -81,19 +88,22 @@ func (a *analysis) readings(changed []overlay.Span, s *overlay.Section) (out []r
 	set := replay.NewLineSet(lines)
 	all = true
 	for i, id := range a.t.s.Threads() {
-		if id == s.Thread {
+		if id == s.Thread && !own {
 			continue
 		}
 		if i >= maxAsleep || len(out) == maxReaders {
 			return out, false
 		}
-		from := a.before(id, s.Thread, s.Stop-1)
+		from := s.Stop
+		if id != s.Thread {
+			from = a.before(id, s.Thread, s.Stop-1)
+		}
 		th, _, err := a.pass.Seek(id, from)
 		if err != nil {
 			all = false
 			continue
 		}
-		w := &firstRead{spans: changed, room: maxReaders - len(out), since: func() bool { return a.order(s.Thread, s.Stop-1, id, th.Count()) }}
+		w := &firstRead{spans: changed, room: maxReaders - len(out), since: func() bool { return id == s.Thread || a.order(s.Thread, s.Stop-1, id, th.Count()) }}
 		th.Observe(set, false, w)
 		for {
 			stop, err := th.RunTo(from + readerSpan)
@@ -149,10 +159,10 @@ func (w *firstRead) Store(c *x86.CPU, addr uint64, size int, v uint64) {
 	w.spans = left
 }
 
-// readAgain executes the section around a reading with what the trial left
-// there; nil if that isn't known, or is what was read.
-func (a *analysis) readAgain(t *loadsub.Trial, x *reading) (u *loadsub.Trial, where string) {
-	value, ok := t.Result.Uint(x.addr, x.size)
+// readAgain executes the section around a reading with another value there; nil
+// if that isn't known, or is what was read.
+func (a *analysis) readAgain(values func(addr uint64, size int) (uint64, bool), x *reading) (u *loadsub.Trial, where string) {
+	value, ok := values(x.addr, x.size)
 	if !ok || value == x.value {
 		return nil, ""
 	}

@@ -26,6 +26,7 @@ const (
 	ByBothPass        Basis = "both-pass"        // two threads get past a wait that is to keep one out
 	ByGuarded         Basis = "guarded"          // a load that synchronises decides between the orders
 	ByOrdersAlike     Basis = "orders-alike"     // all interleavings and both orders end alike
+	ByHealed          Basis = "healed"           // interleavings equal neither order, but what they change is gone later
 	ByPublicAbnormal  Basis = "public-abnormal"  // the order decides what the program puts out, and one isn't normal
 	ByPublicNormal    Basis = "public-normal"    // … and both are normal
 	ByPublic          Basis = "public"           // … and nothing says what is normal

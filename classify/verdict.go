@@ -36,12 +36,20 @@ type Evidence struct {
 	// Once: a side that reads does so once in its thread, or both store once, so
 	// that nobody just takes what comes.
 	Once bool
+	// Again: a side that reads is known to do so several times in its thread.
+	Again bool
 	// Public is what the world outside of the program sees and the order of the
 	// two decides, as a sentence; "": nothing that is known.
 	Public string
 	// Gone says where the differences between the orders have disappeared; "" if
 	// one of them goes on, or nobody looked.
 	Gone string
+	// Healed says where what interleavings did that ended like neither order was
+	// gone; these don't count in NotSerialisable. "": there were none.
+	Healed string
+	// Unread: what interleavings did that ended like neither order is memory that
+	// nobody reads afterwards.
+	Unread bool
 	// SerialFailed: a serial order could not be re-emulated to its end.
 	SerialFailed string
 
@@ -145,6 +153,9 @@ func decide(e *Evidence) Judgement {
 	if e.Appeared != "" && e.Appeared != e.NotSerialWhat && e.NotSerialisable > 0 {
 		e.NotSerialWhat += "; a checker finds what it finds in neither order: " + e.Appeared
 	}
+	if e.Unread && e.NotSerialisable > 0 {
+		e.NotSerialWhat += "; nothing reads it later in this recording"
+	}
 	if e.RecordedOdd && e.Predicted {
 		// The recording has the two in an order, and is nevertheless like neither:
 		// they hand something to and fro, and the orders are no yardstick.
@@ -168,15 +179,19 @@ func decide(e *Evidence) Judgement {
 		return by(Synchronisation, ByGuarded, "every interleaving equals a serial order, decided by a load that synchronises")
 	case e.OrderFinding != "":
 		return by(Harmful, ByChecker, "in one of the two orders, between which nothing decides, %s", e.OrderFinding)
+	case e.Interleavings > 0 && e.Healed != "":
+		return by(Benign, ByHealed, "some of %d interleavings end like neither order of the two, but %s", e.Interleavings, e.Healed)
 	case e.Interleavings > 0 && !e.OrdersDiffer:
 		return by(Benign, ByOrdersAlike, "all %d interleavings and both orders end alike", e.Interleavings)
 	case e.Public != "" && t.abnormal > 0:
 		return by(Harmful, ByPublicAbnormal, "the order of the two decides what the program puts out, %s, and one of them isn't normal: %s", e.Public, t.abnormalWhat)
 	case e.Public != "" && t.normal > 0 && !e.Once:
 		return by(Benign, ByPublicNormal, "the order of the two decides what the program puts out, %s, as the function's outputs usually differ", e.Public)
+	case e.Public != "" && e.Again:
+		return by(Unknown, ByPublic, "each of %d interleavings ends like one of the two serial orders; what the program puts out, %s, shows which, but who looks there does so again and again and may take what comes", e.Interleavings, e.Public)
 	case e.Public != "":
 		return by(Harmful, ByPublic, "the order of the two, which nothing determines, decides what the program puts out: %s", e.Public)
-	case e.Interleavings > 0 && t.abnormal > 0:
+	case e.Interleavings > 0 && t.abnormal > 0 && !e.Once:
 		// A replaced value is a hypothesis, and often one that nothing leads to:
 		// one half of a pair that is checked for consistency.
 		return by(Benign, ByHypothesis, "each of %d interleavings ends like one of the two serial orders, though %s", e.Interleavings, t.abnormalWhat)

@@ -53,13 +53,27 @@ type Serial struct {
 	// Waits: a section waited for the other in a serial order.
 	Waits bool
 
-	pre *overlay.Memory // what the orders began with
+	// Healed says where what they did was gone, if it was, of all Passing ones that
+	// then don't count as odd; for the caller to set.
+	Healed  string
+	Passing int
+	// Between is in what the two orders differ, up to a bound, if both could be
+	// executed, and Swapped the result of the one in which B comes first.
+	Between []Output
+	Swapped *overlay.Result
+
+	pre  *overlay.Memory // what the orders began with
+	odds []oddly         // the first interleavings of Odd
+	racy []overlay.Span  // what they stop at
 }
 
 // Save executes again what shows most, and writes it to l: the first
 // interleaving that ends like neither order, else the order in which B comes
 // before A. what says which.
 func (p Pair) Save(s *Serial, l *overlay.Log) (what string) {
+	if s.racy != nil {
+		p.Racy = s.racy
+	}
 	r := p.start(s.pre)
 	r.Save(l)
 	if s.FirstOdd == nil {
@@ -172,7 +186,7 @@ func Serialise(p Pair) *Serial {
 	between := p.diff(ab, ba, maxPublic)
 	s.OrdersDiffer = okAB != okBA || len(between) > 0
 	if okAB && okBA {
-		s.Public = Public(between)
+		s.Public, s.Between, s.Swapped = Public(between), between, ba
 	}
 	for _, r := range []*overlay.Result{ab, ba} {
 		for _, e := range r.Ends {
@@ -224,14 +238,16 @@ func Public(os []Output) *Output {
 // tries executes interleavings and compares them with the serial orders, in
 // which the checkers find had.
 func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result, had [][]Finding) {
+	s.racy = p.Racy
 	polls := &polling{p: p, pre: pre}
 	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	s.Unreached = hits == [2]int{}
 	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
-		r := p.interleave(pre, sch)
-		if r == nil {
+		run := p.start(pre)
+		if !p.follow(run, sch) {
 			continue
 		}
+		r := run.Result()
 		// What a checker has found is true however it goes on.
 		got := p.World.found([]*overlay.Section{p.A, p.B}, r)
 		got = append(got, p.unwritten(r, func(x *overlay.Run) bool { return p.follow(x, sch) }, pre)...)
@@ -261,6 +277,9 @@ func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result, had [
 		}
 		if wrong != nil || odd && !p.retried(pre, r) && !p.published(r) && !polls.like(r) {
 			s.Odd++
+			if len(s.odds) < maxOdd {
+				s.odds = append(s.odds, oddly{sch, [2]int{run.Hits(0), run.Hits(1)}})
+			}
 			if s.FirstOdd == nil {
 				s.FirstOdd = &sch
 				if !s.RecordedOdd {
