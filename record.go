@@ -40,7 +40,8 @@ type RecordConfig struct {
 	MemoryLimit    uint64 // bytes; 0: the default
 	KeyFrames      uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC        string // private and shared cache for data: size/ways, as 32K/8; "": the default
-	L1I            string // a core's cache for code, which makes recording slower; "": none
+	L1I            string // a core's cache for code, with which recording takes up to a third longer; "": none
+	CodeLog        string // how code is logged that the program makes: page (whole pages, for all threads), line (by lines that a thread executes and hasn't); "": page
 	L2             string // a core's second level, inclusive unless it ends with ":exclusive"; "": none
 	TLB            string // of each processing unit: entries/ways, as 1536/12; "": none unless Addresses needs it, then that
 	Addresses      string // how lines are named: virtual, or by TLB entries: slot, counter, random; "": virtual
@@ -133,6 +134,8 @@ func (cfg *RecordConfig) Check() error {
 		}
 	}
 	switch {
+	case cfg.CodeLog != "" && cfg.CodeLog != record.CodeLogPage && cfg.CodeLog != record.CodeLogLine:
+		return fmt.Errorf("log of code %q: want %s or %s", cfg.CodeLog, record.CodeLogPage, record.CodeLogLine)
 	case cfg.Clock != "" && cfg.Clock != "virtual" && cfg.Clock != "host":
 		return fmt.Errorf("clock %q: want virtual or host", cfg.Clock)
 	case cfg.LogMode != "" && !slices.Contains(record.LogModes, cfg.LogMode):
@@ -219,7 +222,7 @@ func (w *wrapped) Unwrap() error { return w.err }
 // is made of.
 func (cfg *RecordConfig) machine() (record.Config, error) {
 	rc := record.Config{Cores: cfg.Cores, ThreadsPerCore: cfg.ThreadsPerCore, Protocol: cfg.Protocol, Accounting: cfg.Accounting, Prefetch: cfg.Prefetch,
-		ReadLog: cfg.ReadLog, Addresses: cfg.Addresses}
+		CodeLog: cfg.CodeLog, ReadLog: cfg.ReadLog, Addresses: cfg.Addresses}
 	l2 := cfg.L2
 	l2, rc.L2Exclusive = strings.CutSuffix(l2, ":exclusive")
 	for _, c := range []struct {

@@ -107,8 +107,8 @@ func (c Config) Check() error {
 		if err := c.L2.check("L2"); err != nil {
 			return err
 		}
-		if n := c.L1.Size + c.L1I.Size; !c.L2Exclusive && n > c.L2.Size {
-			return fmt.Errorf("hwmodel: the L2 cache of %d bytes has to hold what the first level does, %d bytes: make it larger, or exclusive", c.L2.Size, n)
+		if n := c.L1.Size; !c.L2Exclusive && n > c.L2.Size {
+			return fmt.Errorf("hwmodel: the L2 cache of %d bytes has to hold what the first level for data does, %d bytes: make it larger, or exclusive", c.L2.Size, n)
 		}
 	}
 	if err := c.LLC.check("last-level"); err != nil {

@@ -270,7 +270,7 @@ func TestHierarchyConfigs(t *testing.T) {
 	for _, f := range []func(c *Config){
 		func(c *Config) { c.Threads = 9 }, func(c *Config) { c.Threads = -1 }, func(c *Config) { c.Cores = 33 },
 		func(c *Config) { c.L1I.Ways = 0 }, func(c *Config) { c.L2.Size = 100 },
-		func(c *Config) { c.L2, c.L2Exclusive = Geometry{32 << 10, 8}, false },
+		func(c *Config) { c.L2, c.L2Exclusive = Geometry{16 << 10, 8}, false },
 		func(c *Config) { c.Accounting = Accounting{AccountWays, 17} },
 	} {
 		bad := c

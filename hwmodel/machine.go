@@ -203,6 +203,18 @@ func (m *Machine) DropPage(page uint64) {
 	}
 }
 
+// DropWrites drops the tags to write a line from all windows: every store to it
+// asks until a unit may write it again.
+func (m *Machine) DropWrites(l *Line) {
+	if l.state != Modified && l.state != Exclusive {
+		return
+	}
+	c := &m.cores[l.owner]
+	if w := c.l1.look(l); w != nil {
+		c.dropWrite(w.vline)
+	}
+}
+
 // Invalidate takes a line from all private caches, with its tags, because
 // something that isn't a processing unit changes it (the kernel), and lets nobody
 // know it.

@@ -332,6 +332,17 @@ func TestRandomAccessesReplayAndKeepInvariants(t *testing.T) {
 				w.stamp++
 				w.content[p] = w.stamp
 			},
+			"dropwrites": func(t *rapid.T) {
+				p := line.Draw(t, "line")
+				w.m.DropWrites(w.lines[p])
+				for u := range w.m.units {
+					for v := range w.mapped {
+						if e := &w.m.units[u].win[(vbase+v)%WindowSize]; e.W == vbase+uint64(v) && w.mapped[v] == p {
+							t.Fatalf("unit %d may still write line %d", u, p)
+						}
+					}
+				}
+			},
 			"discard": func(t *rapid.T) {
 				p := line.Draw(t, "line")
 				w.m.Discard(w.lines[p])

@@ -25,6 +25,7 @@ type Header struct {
 	ReadLog     string // how reads are logged: "cache"
 	MemoryModel string // which events are orderable: "fence"
 	LogMode     string // "independent", "ccp", "ccp:memory", "ccp:readers"
+	CodeLog     string // how code is logged that isn't a module's: "line", "": by pages
 	Cores       uint32 // processing units
 	Seed        uint64 // of the scheduler and of guest randomness
 	Schedule    string // scheduling policy: "random", …
@@ -71,6 +72,7 @@ var headerFields = []headerField{
 	{"readlog", "how reads are logged", func(h *Header) any { return &h.ReadLog }},
 	{"memorymodel", "which events are orderable", func(h *Header) any { return &h.MemoryModel }},
 	{"logmode", "whether streams depend on one another", func(h *Header) any { return &h.LogMode }},
+	{"codelog", "how code that isn't as in a module's file is logged: `line`, by lines that flow into threads; left out, by pages", func(h *Header) any { return &h.CodeLog }},
 	{"cores", "processing units", func(h *Header) any { return &h.Cores }},
 	{"seed", "of scheduler and guest randomness", func(h *Header) any { return &h.Seed }},
 	{"schedule", "scheduling policy", func(h *Header) any { return &h.Schedule }},

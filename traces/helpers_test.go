@@ -179,7 +179,7 @@ func of(entries []entry, stream uint32) [][]any {
 
 // example is a small trace with a packet of every kind, and two of some.
 func example() (Header, []entry) {
-	h := Header{Arch: "x86-64", CPULevel: "x86-64-v2", ReadLog: "cache", MemoryModel: "fence", LogMode: "independent",
+	h := Header{Arch: "x86-64", CPULevel: "x86-64-v2", ReadLog: "cache", MemoryModel: "fence", CodeLog: "line", LogMode: "independent",
 		Cores: 4, Seed: 1, Schedule: "random", Clock: "virtual", Hardware: "cores=4 line=64", KeyEvery: 1000, HashEvery: 100,
 		Program: "./a", Argv: []string{"a", "", "\xff\n"}, Dir: "/", Ring: "64M", Select: "a*", ExePath: "/a", ExeSize: 5, ExeModTime: -1, ExeBuildID: "0a", PID: 2, Parent: 1, ForkThread: 4, ForkMin: 3,
 		Extra: []Pair{{"later", "field"}}}
@@ -189,6 +189,7 @@ func example() (Header, []entry) {
 		{0, Packet{Kind: Module, Min: 1, Path: "/bin/a", Addr: 0x400000, BuildID: "c0ffee", Size: 8000, ModTime: 1700000000e9}},
 		{0, Packet{Kind: Code, Min: 1, Addr: 0x400000, Bytes: bytes.Repeat([]byte{0x90}, 4096)}},
 		{0, Packet{Kind: CodePage, Min: 1, Addr: 0x401000, Hash: 77}},
+		{0, Packet{Kind: CodeOwn, Min: 1, Addr: 0x7fff00001000}},
 		{0, Packet{Kind: CodeLines, Line: 0x10041, Bytes: bytes.Repeat([]byte{0xcc}, 128)}},
 		{0, Packet{Kind: Snapshot, Min: 1, Addr: 0x500000, Bytes: []byte("snap")}},
 	}

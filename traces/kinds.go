@@ -57,6 +57,7 @@ const (
 	ProcessExit Kind = 42
 	CodePage    Kind = 43
 	CodeLines   Kind = 44
+	CodeOwn     Kind = 45
 
 	File    Kind = 48
 	Content Kind = 49
@@ -290,6 +291,8 @@ var kindTable = [numKinds]KindInfo{
 		Doc: "A page of code, as executed from min on, of which the trace has only what is executed: code-lines follow. Its content is that of the module's file."},
 	CodeLines: {Where: InProcess, Name: "codelines", Fields: []*Field{fLine, fRest64},
 		Doc: "Lines of the page that the last codepage with their address made known, before they are executed."},
+	CodeOwn: {Where: InProcess, Name: "codeown", Fields: []*Field{fMin, fPage},
+		Doc: "A page of code that from min on is executed as each thread's own memory holds it: lines that it hasn't flow in by imports before, for the instruction that follows. An import of a line of such a page applies at once, whether or not that instruction reads it."},
 	Shared: {Where: InProcess, Name: "shared", Fields: []*Field{fLines},
 		Doc: "Lines that two threads touched, one of them by writing. At the end of a complete trace; together they name all such lines."},
 	Atomics: {Where: InProcess, Name: "atomics", Fields: []*Field{fRanges},

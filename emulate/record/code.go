@@ -16,13 +16,15 @@ import (
 // Executed code is in the trace. Most of it is a module's: of a page that is as
 // the module's file has it, the trace gets only the lines that are executed, and
 // a hash by which whoever has the file knows that it is the same. Any other page
-// is logged whole, when it is executed first and when it has changed since.
+// is logged whole, when it is executed first and when it has changed since, or,
+// with CodeLogLine, by lines that flow into threads.
 
 // A codePage is a page of code as the trace has it.
 type codePage struct {
 	bytes []byte // nil: can't be executed any more
 	part  bool   // only lines are in the trace
 	lines uint64 // a bit each
+	own   bool   // each thread has it in its stream, as far as it executes it; bytes are those of the first time
 }
 
 // Code serves x86.Memory. The page's content goes to the process stream when
@@ -31,7 +33,7 @@ func (r *recorder) Code(c *x86.CPU, pc uint64) []byte {
 	page := pc >> pageShift
 	b := r.as.Code(pc &^ (linux.PageSize - 1))
 	old := r.code[page]
-	if old != nil && bytes.Equal(b, old.bytes) || old == nil && b == nil {
+	if old != nil && (bytes.Equal(b, old.bytes) || old.own && b != nil) || old == nil && b == nil {
 		if b == nil {
 			return nil
 		}
@@ -44,8 +46,11 @@ func (r *recorder) Code(c *x86.CPU, pc uint64) []byte {
 	}
 	e := &codePage{bytes: bytes.Clone(b)}
 	e.part = old == nil && r.ofModule(page, b)
+	e.own = !e.part && b != nil && r.cfg.CodeLog == CodeLogLine
 	r.code[page] = e
-	if e.part {
+	if e.own {
+		r.put(0, 0, &traces.Packet{Kind: traces.CodeOwn, Min: r.min, Addr: page << pageShift})
+	} else if e.part {
 		r.put(0, 0, &traces.Packet{Kind: traces.CodePage, Min: r.min, Addr: page << pageShift, Hash: xxh3.Hash(b)})
 	} else {
 		r.put(0, 0, &traces.Packet{Kind: traces.Code, Min: r.min, Addr: page << pageShift, Bytes: b})

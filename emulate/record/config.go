@@ -80,6 +80,8 @@ type Config struct {
 
 	// LogMode is one of LogModes; "" is LogIndependent.
 	LogMode string
+	// CodeLog is CodeLogPage (also "") or CodeLogLine.
+	CodeLog string
 	// ReadLog says how what threads read is logged, as hwmodel.ParseReadLog
 	// reads it; "" is "cache".
 	ReadLog string
@@ -167,6 +169,9 @@ func (c *Config) Hardware() (hwmodel.Config, error) {
 	if c.L2 != (hwmodel.Geometry{}) {
 		h.L1 = hwmodel.SmallL1
 	}
+	if c.CodeLog == CodeLogLine && c.L1I == (hwmodel.Geometry{}) {
+		h.L1I = hwmodel.SmallL1 // for what isn't a module's alone
+	}
 	if c.L1 != (hwmodel.Geometry{}) {
 		h.L1 = c.L1
 	}
@@ -199,6 +204,14 @@ func (c *Config) Hardware() (hwmodel.Config, error) {
 	h.TLB = c.TLB
 	h.TLB.IDs = ids
 	return h, h.Check()
+}
+
+// codeLogName is what the header says of the log of code: nothing of the default.
+func (c *Config) codeLogName() string {
+	if c.CodeLog == CodeLogPage {
+		return ""
+	}
+	return c.CodeLog
 }
 
 // units is the number of processing units.
@@ -236,6 +249,9 @@ func (c *Config) complete() (linux.Config, error) {
 	}
 	if c.LogMode != LogIndependent && c.reads.Kind != hwmodel.ReadsCache {
 		return linux.Config{}, fmt.Errorf("record: log mode %s with read log %s: only lines can be had from other threads, choose read log cache", c.LogMode, c.ReadLog)
+	}
+	if err = c.checkCodeLog(); err != nil {
+		return linux.Config{}, err
 	}
 	if c.MemoryModel == "" {
 		c.MemoryModel = hwmodel.OrdersFences.String()

@@ -126,10 +126,15 @@ func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) 
 func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 	t := lt.Rec.(*thread)
 	r.cur, r.unit, r.win = t, unit, r.m.Window(unit)
+	r.fetches = r.m.FetchWindow(unit)
 	if r.last[unit] != t {
 		r.win.Clear()
+		if r.fetches != nil {
+			r.fetches.Clear()
+		}
 		r.last[unit] = t
 	}
+	r.watchCode(lt.CPU)
 	lt.CPU.Win = r.win
 	if t.reads != nil {
 		lt.CPU.Watch = t.reads
@@ -156,6 +161,9 @@ func (r *recorder) keyFrame(t *thread) {
 		t.reads.reset()
 	}
 	r.win.Clear()
+	if r.fetches != nil {
+		r.fetches.Clear()
+	}
 	for u := range r.last {
 		if r.last[u] == t && u != r.unit {
 			r.last[u] = nil // its tags there are void, too

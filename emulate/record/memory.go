@@ -228,7 +228,7 @@ func (r *recorder) FrameChange(page uint64, old *linux.Frame) {
 // asking.
 func (r *recorder) FrameCode(page uint64, f *linux.Frame) {
 	for i := range f.HW {
-		r.m.Invalidate(&f.HW[i])
+		r.m.DropWrites(&f.HW[i])
 	}
 	r.m.DropPage(page)
 }
@@ -257,6 +257,9 @@ func (r *recorder) dropRange(addr emulate.Addr, n uint64) {
 	if n > few<<pageShift {
 		for u := range r.hw.Units() {
 			r.m.Window(u).Clear()
+			if f := r.m.FetchWindow(u); f != nil {
+				f.Clear()
+			}
 		}
 		r.m.FlushTLBs()
 		clear(r.places[:])

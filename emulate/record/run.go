@@ -62,6 +62,8 @@ type recorder struct {
 	// entry is that of the unit's TLB for the page that the running access is
 	// about.
 	entry *hwmodel.TLBEntry
+	// The unit's window of code, nil if there is no code cache.
+	fetches *hwmodel.FetchWindow
 
 	places   [places]place
 	borrowed bool // as is another process's, which is told of changes: places don't hold
@@ -281,7 +283,7 @@ func header(cfg *Config, path string, hw hwmodel.Config) (traces.Header, error) 
 		dir, _ = os.Getwd()
 	}
 	return traces.Header{
-		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, LogMode: cfg.LogMode,
+		Arch: "x86-64", CPULevel: cfg.CPU, ReadLog: cfg.ReadLog, MemoryModel: cfg.MemoryModel, LogMode: cfg.LogMode, CodeLog: cfg.codeLogName(),
 		Select: cfg.SelectNames, Ring: ringName(cfg), Cores: uint32(hw.Units()), Seed: cfg.Seed, Schedule: cfg.Schedule, Clock: cfg.Clock, Hardware: hw.String(),
 		KeyEvery: uint64(max(cfg.KeyFrameEvery, 0)), HashEvery: uint64(max(cfg.HashEvery, 0)),
 		Program: cfg.Argv[0], Argv: cfg.Argv, Dir: dir,

@@ -40,6 +40,7 @@ func (r *recorder) selects(m linux.Module) {
 func (r *recorder) renew(t *thread) {
 	r.execed = false
 	c := t.t.CPU
+	r.watchCode(c)
 	if t.reads != nil {
 		c.Watch = t.reads
 	}

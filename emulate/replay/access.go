@@ -97,7 +97,12 @@ func (t *Thread) unknown(line uint64, write bool) {
 
 // Code serves x86.Memory from the trace's code.
 func (t *Thread) Code(c *x86.CPU, pc uint64) []byte {
-	b := t.s.CodeAt(emulate.Addr(pc), t.min)
+	var b []byte
+	if t.s.ownAt(pc>>PageShift, t.min) {
+		b = t.ownCode(pc)
+	} else {
+		b = t.s.CodeAt(emulate.Addr(pc), t.min)
+	}
 	if b == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ func checkProcess(p *traces.Packet, shared *uint64) error {
 			return fmt.Errorf("replay: code packet at min %d: %d bytes, maximum %d", p.Min, len(p.Bytes), PageSize)
 		}
 		return checkRange(p, p.Addr, PageSize)
-	case traces.CodePage:
+	case traces.CodePage, traces.CodeOwn:
 		return checkRange(p, p.Addr, PageSize)
 	case traces.CodeLines:
 		if p.Line > userEnd/64 {

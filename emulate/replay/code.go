@@ -18,6 +18,8 @@ type codeVersion struct {
 	min   uint64
 	bytes []byte // empty: nothing can be executed there any more
 
+	own bool // what is executed is what each thread's memory holds
+
 	// Of a page of which the trace has only what was executed:
 	part  bool
 	lines uint64 // that it has, a bit each
@@ -39,7 +41,60 @@ func (s *Session) addCode(p *traces.Packet) {
 	if p.Kind == traces.CodePage {
 		v.part, v.hash, v.bytes = true, p.Hash, make([]byte, PageSize)
 	}
+	if p.Kind == traces.CodeOwn {
+		v.own = true
+		if s.own == nil {
+			s.own = map[uint64]bool{}
+		}
+		s.own[num] = true
+	}
 	s.code[num] = append(s.code[num], v)
+}
+
+// ownAt says whether code of a page is each thread's own after orderable event
+// min.
+func (s *Session) ownAt(num, min uint64) bool {
+	if !s.own[num] {
+		return false
+	}
+	v := s.code[num]
+	for i := len(v) - 1; i >= 0; i-- {
+		if v[i].min <= min || i == 0 {
+			return v[i].own
+		}
+	}
+	return false
+}
+
+// codeFrom returns what a memory knows from pc on, to the end of the page at
+// most.
+func (m *Memory) codeFrom(pc uint64) []byte {
+	p := m.look(pc >> PageShift)
+	if p == nil {
+		return nil
+	}
+	off := pc % PageSize
+	end := off / hwmodel.LineSize
+	for end < linesPerPage && p.bytes(end) == ^uint64(0) {
+		end++
+	}
+	if off >= end*hwmodel.LineSize {
+		return nil
+	}
+	return p.data[off : end*hwmodel.LineSize]
+}
+
+// ownCode is Code for a page whose code is the thread's own.
+func (t *Thread) ownCode(pc uint64) []byte {
+	b := t.mem.codeFrom(pc)
+	if b == nil && t.Unknown != nil {
+		line := pc >> hwmodel.LineShift
+		if d := t.Unknown(t, line, false); d != nil {
+			t.importLine(line, d)
+			b = t.mem.codeFrom(pc)
+		}
+	}
+	return b
 }
 
 // addCodeLines notes lines of a page of code.

@@ -332,7 +332,7 @@ func (c *cutter) process() error {
 			return err
 		}
 		switch p.Kind {
-		case traces.Code, traces.CodePage:
+		case traces.Code, traces.CodePage, traces.CodeOwn:
 			later[p.Addr>>PageShift] = p.Min > c.to
 		}
 		switch {

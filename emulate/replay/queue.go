@@ -159,9 +159,10 @@ func (w *waiting) String() string {
 // queued are the kinds of packets that wait in the queue.
 var queued = Kinds(traces.Import, traces.Order, traces.Read, traces.Part, traces.Page, traces.PageFrom, traces.Fetch, traces.FetchOwn, traces.FetchAs, traces.Memory, traces.Snoop, traces.SnoopOwn, traces.Upgrade)
 
-// queues says whether packets of the kind wait in the queue.
-func (t *Thread) queues(k traces.Kind) bool {
-	return queued.Has(k) && !t.Want.Has(k)
+// queues says whether a packet waits in the queue. A line of the thread's own code
+// doesn't: no access need ask for it before it is executed.
+func (t *Thread) queues(p *traces.Packet) bool {
+	return queued.Has(p.Kind) && !t.Want.Has(p.Kind) && (t.s.own == nil || p.Kind != traces.Import || !t.s.own[p.Line/linesPerPage])
 }
 
 // fill queues the packets that come next as far as they are imports and orders
@@ -170,7 +171,7 @@ func (t *Thread) queues(k traces.Kind) bool {
 func (t *Thread) fill() *traces.Packet {
 	for {
 		p := t.peek()
-		if p == nil || !t.queues(p.Kind) || t.q.full() {
+		if p == nil || !t.queues(p) || t.q.full() {
 			return p
 		}
 		var data *[hwmodel.LineSize]byte
@@ -204,7 +205,7 @@ func (t *Thread) fill() *traces.Packet {
 func (t *Thread) due(count uint64) *waiting {
 	if t.q.len() == 0 {
 		// More may come than the queue has room for.
-		if p := t.peek(); p == nil || p.Count != count || !t.queues(p.Kind) {
+		if p := t.peek(); p == nil || p.Count != count || !t.queues(p) {
 			return nil
 		}
 		t.fill()

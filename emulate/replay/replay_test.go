@@ -119,11 +119,17 @@ func end(t *testing.T, s *replay.Session, id emulate.ThreadID, key int) string {
 	if err := th.StartAt(key); err != nil {
 		t.Fatal(err)
 	}
+	return endOf(t, th)
+}
+
+// endOf is end for a thread from where it is.
+func endOf(t *testing.T, th *replay.Thread) string {
+	t.Helper()
 	for {
 		if _, err := th.Step(); errors.Is(err, io.EOF) {
 			return fmt.Sprintf("%d %v %016x", th.Count(), th.Position(), x86.HashState(x86.AppendState(nil, th.CPU())))
 		} else if err != nil {
-			t.Fatalf("thread %d from key frame %d: %v", id, key, err)
+			t.Fatalf("thread %d: %v", th.ID(), err)
 		}
 	}
 }

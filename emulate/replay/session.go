@@ -28,8 +28,9 @@ type Session struct {
 
 	code    map[uint64][]*codeVersion // by page number, in the order of min
 	static  atomic.Pointer[func(num uint64) []byte]
-	recodes []recode     // in the order of min
-	decoded *x86.Decoded // for all who execute what the trace has
+	recodes []recode        // in the order of min
+	own     map[uint64]bool // pages of which some version is each thread's own; nil: none
+	decoded *x86.Decoded    // for all who execute what the trace has
 	maps    []mapChange
 	modules []Module
 
@@ -132,7 +133,7 @@ func Open(r *traces.Reader) (*Session, error) {
 			s.maps = append(s.maps, changeOf(p))
 		case traces.Module:
 			s.modules = append(s.modules, Module{Min: p.Min, Life: len(s.execs), Path: p.Path, Base: emulate.Addr(p.Addr), BuildID: p.BuildID, Size: p.Size, ModTime: p.ModTime})
-		case traces.Code, traces.CodePage:
+		case traces.Code, traces.CodePage, traces.CodeOwn:
 			s.addCode(p)
 		case traces.CodeLines:
 			if err := s.addCodeLines(p); err != nil {

@@ -57,7 +57,7 @@ func (t *Thread) Restore(s *Snapshot) {
 		panic("BUG: replay: a snapshot of another thread")
 	}
 	t.win.Clear()
-	if len(t.s.recodes) > 0 && s.min < t.min {
+	if len(t.s.recodes) > 0 && s.min < t.min || t.s.own != nil {
 		t.forgetCode()
 	}
 	t.cpu.SetState(s.state)
@@ -128,7 +128,12 @@ func (s *Snapshot) KnownLine(line uint64) (data *[hwmodel.LineSize]byte, known u
 
 // Code returns the instruction bytes from pc to the end of its page, or as far as
 // they are known; nil if that at pc isn't.
-func (s *Snapshot) Code(pc uint64) []byte { return s.s.CodeAt(emulate.Addr(pc), s.min) }
+func (s *Snapshot) Code(pc uint64) []byte {
+	if s.s.ownAt(pc>>PageShift, s.min) {
+		return s.mem.codeFrom(pc)
+	}
+	return s.s.CodeAt(emulate.Addr(pc), s.min)
+}
 
 // CodeMissing says that there may be code at pc, and that it isn't known.
 func (s *Snapshot) CodeMissing(pc uint64) bool { return s.s.CodeMissing(emulate.Addr(pc), s.min) }

@@ -106,7 +106,7 @@ func (t *Thread) next() (p *traces.Packet, at uint64, err error) {
 	switch {
 	case t.err != nil:
 		return nil, 0, t.err
-	case p != nil && !t.queues(p.Kind):
+	case p != nil && !t.queues(p):
 		if t.inCall || t.gap {
 			return p, now, nil
 		}
@@ -366,6 +366,9 @@ func (t *Thread) apply(p *traces.Packet) error {
 func (t *Thread) resume(p *traces.Packet) error {
 	t.gap = false
 	t.win.Clear()
+	if t.s.own != nil {
+		t.forgetCode()
+	}
 	t.mem.Forget()
 	t.reads.reset()
 	t.order, t.orderOK, t.nondet = 0, true, nil
@@ -375,6 +378,9 @@ func (t *Thread) resume(p *traces.Packet) error {
 
 // importLine makes the thread's memory hold a line's bytes.
 func (t *Thread) importLine(line uint64, data *[hwmodel.LineSize]byte) {
+	if t.s.own != nil {
+		t.invalidate(line / linesPerPage)
+	}
 	pg := t.writable(line / linesPerPage)
 	pg.learn(line)
 	*pg.line(line) = *data

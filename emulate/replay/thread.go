@@ -184,7 +184,7 @@ func (t *Thread) StartAt(n int) error {
 	t.q.clear()
 	t.reads.reset()
 	t.order, t.orderOK, t.nondet, t.fault, t.inCall, t.ended, t.err = 0, true, nil, nil, false, false, nil
-	if len(t.s.recodes) > 0 {
+	if len(t.s.recodes) > 0 || t.s.own != nil {
 		t.forgetCode()
 	}
 	if err := t.setState(p); err != nil {
