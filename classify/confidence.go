@@ -21,6 +21,7 @@ const (
 	ByAsRecorded      Basis = "as-recorded"      // what was recorded, and an interleaving, equal neither order
 	ByNotSerialisable Basis = "not-serialisable" // an interleaving equals neither order
 	ByChecker         Basis = "checker"          // in one of the orders a checker finds something that it doesn't find in the other
+	ByWarning         Basis = "warning"          // … something that is no fault yet, and the orders differ once and for all
 	ByOnlyRecorded    Basis = "only-recorded"    // what was recorded equals neither order, and nothing could be interleaved
 	ByFails           Basis = "fails"            // a replaced value makes a section fail, and nothing could be interleaved
 	ByBothPass        Basis = "both-pass"        // two threads get past a wait that is to keep one out

@@ -23,7 +23,7 @@ func (e *Evidence) Facts() Facts {
 	t := tally(e.Trials)
 	return Facts{Interleavings: e.Interleavings, Odd: e.NotSerialisable, Pairs: e.Pairs, Failed: e.Failed, Skipped: e.Skipped,
 		OrdersDiffer: e.OrdersDiffer, Public: e.Public != "", Gone: e.Gone != "", Predicted: e.Predicted,
-		Checker: e.Appeared != "" || e.OrderFinding != "" || e.OrderHint != "",
+		Checker: e.Appeared != "" || e.OrderFinding != "",
 		Same:    t.same, Different: t.different, Crash: t.crash, Unknown: t.unknown, Abnormal: t.abnormal, Normal: t.normal, Happened: t.happened}
 }
 

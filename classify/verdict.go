@@ -198,7 +198,7 @@ func decide(e *Evidence) Judgement {
 	case e.Interleavings > 0 && e.Gone != "":
 		return by(Benign, ByGone, "each of %d interleavings ends like one of the two serial orders, and %s", e.Interleavings, e.Gone)
 	case e.Interleavings > 0 && e.Once && e.OrderHint != "":
-		return by(Harmful, ByChecker, "the two orders, between which nothing decides, differ for good, and in one of them %s", e.OrderHint)
+		return by(Harmful, ByWarning, "the two orders, between which nothing decides, differ for good, and in one of them %s", e.OrderHint)
 	case e.Interleavings > 0 && e.Once:
 		return by(Unknown, ByOneOrder, "each of %d interleavings ends like one of the two serial orders, which differ for good, and nothing says whether both are right", e.Interleavings)
 	case e.Interleavings > 0:
