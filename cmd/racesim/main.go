@@ -40,7 +40,7 @@ func main() { os.Exit(run(os.Args)) }
 
 // commands in the order in which help lists them.
 func commands() []*cli.Command {
-	return []*cli.Command{recordCommand(), replayCommand(), infoCommand(), dumpCommand(), verifyCommand(), convertCommand(), decoupleCommand(), analyzeCommand(), checkCommand(), testCommand(), funcsCommand(), learnCommand(), explainCommand(), syscallsCommand()}
+	return []*cli.Command{recordCommand(), replayCommand(), infoCommand(), dumpCommand(), verifyCommand(), convertCommand(), decoupleCommand(), analyzeCommand(), checkCommand(), testCommand(), funcsCommand(), diffCommand(), learnCommand(), explainCommand(), syscallsCommand()}
 }
 
 // run is main with an exit status.
