@@ -62,6 +62,7 @@ type CPU struct {
 	pend      Pending
 	hostMXCSR uint32 // the host's, while translated code has the guest's: then liveMXCSR is 1
 	liveMXCSR uint8
+	place     uint64 // where translated code is about to store
 
 	trap bool // the last instruction began with the trap flag set, see single
 }

@@ -118,8 +118,14 @@ func (t *translator) try(c *CPU, i int, code uint16, bytes []byte) bool {
 	}
 	t.b, t.missed = t.b[:at], t.missed[:m]
 	if off := op.pc - t.block.pc; off < uint64(len(bytes)) && bytes != nil {
-		if _, f, ok := decodeWith(&t.scratch, bytes[off:], op.pc); ok && f != nil && t.vector(i, op, &t.scratch, f) {
-			return true
+		if _, f, ok := decodeWith(&t.scratch, bytes[off:], op.pc); ok && f != nil {
+			if t.form(i, op, &t.scratch, f, host) {
+				return true
+			}
+			t.b, t.missed, t.host, t.fop, t.fp = t.b[:at], t.missed[:m], hostNone, fop, fp
+			if t.vector(i, op, &t.scratch, f) {
+				return true
+			}
 		}
 	}
 	t.b, t.missed = t.b[:at], t.missed[:m]
@@ -359,6 +365,8 @@ func (t *translator) end(i int, code uint16) bool {
 		t.load(8, hDX, t.memory(op, 8, toRead, i))
 		t.lookUp(i)
 		t.bytes(0xFF, 0xE1)
+	case codeCallEnd:
+		return op.aux == indirectCall && t.calls(i, op)
 	default:
 		return false
 	}

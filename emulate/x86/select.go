@@ -447,8 +447,11 @@ func pickPop(op *Op, f *form) {
 	}
 }
 
+// indirectCall is an Op's aux where it is an indirect call, for translation.
+const indirectCall = 0xCA
+
 func pickCall(op *Op, f *form) {
-	if f.args[0].place == placeRel {
+	if op.aux = indirectCall; f.args[0].place == placeRel {
 		op.code = codeCallRel
 	}
 }
