@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -15,11 +16,25 @@ import (
 	"github.com/racesim/racesim/traces"
 )
 
-// unitUse is what one unit did: what the recording counted, and the accesses,
-// which a replay counts.
-type unitUse struct {
+// A hardwareUse is what one unit did, or all of them for one thread: what the
+// recording counted, and the accesses, which a replay counts.
+type hardwareUse struct {
+	name     string
 	accesses uint64 // lines touched by loads and stores; one that straddles touches two
 	counters map[string]uint64
+	counted  bool // the counters are of these accesses
+}
+
+// add adds what the counters say from before to now, the texts of marks.
+func (u *hardwareUse) add(before, now string) {
+	for sign, text := range map[uint64]string{1: now, ^uint64(0): before} {
+		for _, f := range strings.Fields(text) {
+			name, value, _ := strings.Cut(f, "=")
+			if n, err := strconv.ParseUint(value, 10, 64); err == nil {
+				u.counters[name] += sign * n
+			}
+		}
+	}
 }
 
 // WriteHardware writes, for people, what the recording's caches did, and the
@@ -29,10 +44,13 @@ func (t *Trace) WriteHardware(ctx context.Context, w io.Writer, lines int) error
 	var b strings.Builder
 	h := t.r.Header()
 	fmt.Fprintf(&b, "hardware     %s\n", h.Hardware)
-	units := make([]unitUse, h.Cores)
-	all := map[string]uint64{}
+	if h.CodeLog != "" {
+		fmt.Fprintf(&b, "code log     %s: of the code caches, only what the program makes is counted unless they were asked for\n", h.CodeLog)
+	}
+	units := make([]hardwareUse, h.Cores)
+	all := hardwareUse{name: "all", counters: map[string]uint64{}, counted: true}
 	for i := range units {
-		units[i].counters = map[string]uint64{}
+		units[i] = hardwareUse{name: fmt.Sprintf("unit %d", i), counters: map[string]uint64{}, counted: true}
 	}
 	apart := false
 	for _, c := range t.s.Counters() {
@@ -42,19 +60,31 @@ func (t *Trace) WriteHardware(ctx context.Context, w io.Writer, lines int) error
 			units[u].counters[name], apart = c.Value, true
 			continue
 		}
-		all[c.Name] = c.Value
+		all.counters[c.Name] = c.Value
+	}
+	byUnit, threads, err := t.countAccesses(ctx, len(units))
+	if err != nil {
+		return err
+	}
+	for i := range units {
+		units[i].accesses = byUnit[i].accesses
+		all.accesses += units[i].accesses
 	}
 	switch {
-	case len(all) == 0:
-		fmt.Fprintf(&b, "the trace has no counters: %s\n", t.why())
-	case t.s.Begin() > 0 || t.Incomplete() != "":
-		fmt.Fprintf(&b, "the trace doesn't hold all that the counters are of: hits aren't known\n")
-		t.unitTable(&b, units, all, apart, false)
-	default:
-		if err := t.countAccesses(ctx, units); err != nil {
-			return err
+	case t.s.Begin() == 0 && t.s.PartOf() == "" && len(all.counters) > 0:
+		if !apart {
+			units = nil
 		}
-		t.unitTable(&b, units, all, apart, true)
+	case h.Ring != "":
+		b.WriteString("of what the ring kept, by threads:\n")
+		units, all = threads, total(threads)
+	default:
+		b.WriteString("of what the trace has:\n")
+		units, all = byUnit, total(byUnit)
+	}
+	writeCaches(&b, append(units, all))
+	if !all.counted {
+		fmt.Fprintf(&b, "\nhits aren't known where the trace lacks counters (%s): record with --marks counters\n", t.why())
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -62,61 +92,108 @@ func (t *Trace) WriteHardware(ctx context.Context, w io.Writer, lines int) error
 	return t.writeMoved(ctx, w, lines)
 }
 
+// total sums up.
+func total(uses []hardwareUse) hardwareUse {
+	all := hardwareUse{name: "all", counters: map[string]uint64{}, counted: true}
+	for _, u := range uses {
+		all.accesses += u.accesses
+		all.counted = all.counted && (u.counted || u.accesses == 0)
+		for name, n := range u.counters {
+			all.counters[name] += n
+		}
+	}
+	return all
+}
+
 // why says why a trace lacks what stands at the end of a whole one.
 func (t *Trace) why() string {
-	if s := t.Incomplete(); s != "" {
-		return s
+	switch {
+	case t.Incomplete() != "":
+		return t.Incomplete()
+	case t.s.PartOf() != "":
+		return "it is a part of a recording"
 	}
 	return "it isn't a recording"
 }
 
-// hwColumns are what the table of units shows, by the counters' names.
-var hwColumns = []struct{ title, name string }{
-	{"misses", "l1.misses"}, {"from units", "coherence.transfers"}, {"from LLC", "llc.hits"}, {"from memory", "llc.misses"},
-	{"invalidated", "coherence.invalidations"}, {"downgraded", "coherence.downgrades"}, {"upgrades", "coherence.upgrades"},
-	{"evictions", "l1.evictions"}, {"write-backs", "l1.writebacks"},
+// A cacheTable is what is shown of one kind of cache, by the counters' names.
+type cacheTable struct {
+	title string
+	// What it was asked for, hits and misses together: "" is the accesses, which
+	// replaying counts.
+	asked, misses string
+	hits          string // instead of asked
+	columns       []column
 }
 
-func (t *Trace) unitTable(b *strings.Builder, units []unitUse, all map[string]uint64, apart, hits bool) {
-	fmt.Fprintf(b, "\n%-6s", "L1 of")
-	if hits {
-		fmt.Fprintf(b, " %14s %14s %8s", "accesses", "hits", "of them")
-	}
-	for _, c := range hwColumns {
-		fmt.Fprintf(b, " %11s", c.title)
-	}
-	b.WriteString("\n")
-	row := func(name string, accesses uint64, counters map[string]uint64) {
-		fmt.Fprintf(b, "%-6s", name)
-		if hits {
-			n := accesses - min(accesses, counters["l1.misses"])
-			fmt.Fprintf(b, " %14d %14d %7.3f%%", accesses, n, 100*float64(n)/float64(max(accesses, 1)))
+type column struct{ title, name string }
+
+var cacheTables = []cacheTable{
+	{"L1 data", "", "l1.misses", "", []column{{"misses", "l1.misses"}, {"from cores", "coherence.transfers"}, {"from L2", "l2.hits"}, {"from LLC", "llc.hits"}, {"from memory", "llc.misses"},
+		{"invalidated", "coherence.invalidations"}, {"downgraded", "coherence.downgrades"}, {"upgrades", "coherence.upgrades"},
+		{"evictions", "l1.evictions"}, {"write-backs", "l1.writebacks"}, {"of siblings", "core.siblinghits"}}},
+	{"L1 code", "l1i.fetches", "l1i.misses", "", []column{{"misses", "l1i.misses"}, {"invalidated", "l1i.invalidations"}, {"evictions", "l1i.evictions"}}},
+	{"L2", "", "l2.misses", "l2.hits", []column{{"misses", "l2.misses"}, {"evictions", "l2.evictions"}}},
+	{"LLC", "", "llc.misses", "llc.hits", []column{{"misses", "llc.misses"}, {"evictions", "llc.evictions"}}},
+	{"TLB", "", "tlb.misses", "", []column{{"misses", "tlb.misses"}, {"flushes", "tlb.flushes"}, {"evictions", "tlb.evictions"}}},
+}
+
+// optional are columns that are left out where nothing was counted.
+var optional = map[string]bool{"l2.hits": true, "core.siblinghits": true}
+
+// writeCaches writes a table for each kind of cache that was used; the last of
+// uses is the sum of the others.
+func writeCaches(b *strings.Builder, uses []hardwareUse) {
+	all := &uses[len(uses)-1]
+	for _, ct := range cacheTables {
+		if ct.title != "L1 data" && all.counters[ct.misses] == 0 && all.counters[ct.asked] == 0 {
+			continue
 		}
-		for _, c := range hwColumns {
-			fmt.Fprintf(b, " %11d", counters[c.name])
+		fmt.Fprintf(b, "\n%-10s %14s %14s %8s", ct.title, "accesses", "hits", "of them")
+		for _, c := range ct.columns {
+			if !optional[c.name] || all.counters[c.name] > 0 {
+				fmt.Fprintf(b, " %11s", c.title)
+			}
 		}
 		b.WriteString("\n")
-	}
-	var sum uint64
-	for i := range units {
-		sum += units[i].accesses
-		if apart {
-			row(fmt.Sprintf("unit %d", i), units[i].accesses, units[i].counters)
+		for i := range uses {
+			u := &uses[i]
+			if u != all && u.accesses == 0 && len(u.counters) == 0 {
+				continue
+			}
+			fmt.Fprintf(b, "%-10s", u.name)
+			n := u.accesses
+			switch {
+			case ct.hits != "":
+				n = u.counters[ct.hits] + u.counters[ct.misses]
+			case ct.asked != "":
+				n = u.counters[ct.asked]
+			}
+			if !u.counted {
+				fmt.Fprintf(b, " %14d %14s %8s\n", u.accesses, "?", "?")
+				continue
+			}
+			hits := n - min(n, u.counters[ct.misses])
+			fmt.Fprintf(b, " %14d %14d %7.3f%%", n, hits, 100*float64(hits)/float64(max(n, 1)))
+			for _, c := range ct.columns {
+				if !optional[c.name] || all.counters[c.name] > 0 {
+					fmt.Fprintf(b, " %11d", u.counters[c.name])
+				}
+			}
+			b.WriteString("\n")
 		}
 	}
-	row("all", sum, all)
-	n := all["llc.hits"] + all["llc.misses"]
-	fmt.Fprintf(b, "\nlast-level cache: %d hits, %d misses (%.1f%% hits), %d evictions\n", all["llc.hits"], all["llc.misses"], 100*float64(all["llc.hits"])/float64(max(n, 1)), all["llc.evictions"])
-	if n := all["tlb.misses"]; n > 0 {
-		fmt.Fprintf(b, "TLBs: %d misses, %d evictions, %d flushes\n", n, all["tlb.evictions"], all["tlb.flushes"])
-	}
+	b.WriteString("\n")
 }
 
-// countAccesses replays all threads and counts what each unit accessed.
-func (t *Trace) countAccesses(ctx context.Context, units []unitUse) error {
+// countAccesses replays all threads and counts what each unit and each thread
+// accessed, with the counters that marks in the threads' streams give: those of
+// units by slices, those of threads since a ring's beginning.
+func (t *Trace) countAccesses(ctx context.Context, n int) (units, threads []hardwareUse, err error) {
 	ids := t.s.Threads()
+	threads = make([]hardwareUse, len(ids))
+	by := make([]map[int]*hardwareUse, len(ids))
 	errs := make([]error, len(ids))
-	var mu sync.Mutex
 	var wait sync.WaitGroup
 	free := make(chan struct{}, 4)
 	for i, id := range ids {
@@ -125,38 +202,54 @@ func (t *Trace) countAccesses(ctx context.Context, units []unitUse) error {
 			defer wait.Done()
 			free <- struct{}{}
 			defer func() { <-free }()
-			by, err := t.countThread(ctx, id)
-			errs[i] = err
-			mu.Lock()
-			defer mu.Unlock()
-			for u, n := range by {
-				if u < len(units) {
-					units[u].accesses += n
-				}
-			}
+			threads[i] = hardwareUse{name: fmt.Sprintf("thread %d", id), counters: map[string]uint64{}}
+			by[i], errs[i] = t.countThread(ctx, id, &threads[i])
 		}()
 	}
 	wait.Wait()
-	return errors.Join(errs...)
+	units = make([]hardwareUse, n)
+	for i := range units {
+		u := &units[i]
+		*u = hardwareUse{name: fmt.Sprintf("unit %d", i), counters: map[string]uint64{}, counted: true}
+		for _, m := range by {
+			if o := m[i]; o != nil {
+				u.accesses += o.accesses
+				u.counted = u.counted && (o.counted || o.accesses == 0)
+				for name, n := range o.counters {
+					u.counters[name] += n
+				}
+			}
+		}
+	}
+	return units, threads, errors.Join(errs...)
 }
 
-// countThread returns the lines that a thread touched, by unit.
-func (t *Trace) countThread(ctx context.Context, id emulate.ThreadID) (map[int]uint64, error) {
+// countThread replays a thread and returns what it did, by unit, and adds it to
+// all.
+func (t *Trace) countThread(ctx context.Context, id emulate.ThreadID, all *hardwareUse) (map[int]*hardwareUse, error) {
 	th, err := t.s.Thread(id)
 	if err != nil {
 		return nil, err
 	}
 	c := &accessCounter{}
 	th.Observe(nil, true, c)
-	th.Want = replay.Kinds(traces.Switch)
-	by := map[int]uint64{}
-	unit := 0
+	th.Want = replay.Kinds(traces.Switch, traces.Mark)
+	by := map[int]*hardwareUse{}
+	use := func(unit int) *hardwareUse {
+		if by[unit] == nil {
+			by[unit] = &hardwareUse{counters: map[string]uint64{}}
+		}
+		return by[unit]
+	}
+	unit, first := 0, ""
+	begun := th.Count() == 0 // else the counters at its beginning come first
 	for {
 		ev, err := th.Step()
 		if err == nil {
 			err = ctx.Err()
 		}
-		by[unit] += c.n
+		use(unit).accesses += c.n
+		all.accesses += c.n
 		c.n = 0
 		if errors.Is(err, io.EOF) {
 			return by, nil
@@ -164,8 +257,18 @@ func (t *Trace) countThread(ctx context.Context, id emulate.ThreadID) (map[int]u
 		if err != nil {
 			return nil, err
 		}
-		if ev.Kind == traces.Switch && ev.Packet.In {
-			unit = int(ev.Packet.Unit)
+		switch p := ev.Packet; {
+		case ev.Kind == traces.Switch && p.In:
+			unit = int(p.Unit)
+		case ev.Kind == traces.Mark && p.Name == traces.MarkCounters:
+			use(int(p.Value)).counted = true
+			use(int(p.Value)).add("", string(p.Bytes))
+		case ev.Kind == traces.Mark && p.Name == traces.MarkCounted && !begun:
+			first, begun = string(p.Bytes), true
+		case ev.Kind == traces.Mark && p.Name == traces.MarkCounted:
+			clear(all.counters)
+			all.add(first, string(p.Bytes))
+			all.counted = true
 		}
 	}
 }

@@ -40,7 +40,7 @@ type RecordConfig struct {
 	MemoryLimit    uint64 // bytes; 0: the default
 	KeyFrames      uint64 // instructions of a thread between key frames; 0: the default
 	L1, LLC        string // private and shared cache for data: size/ways, as 32K/8; "": the default
-	L1I            string // a core's cache for code, with which recording takes up to a third longer; "": none
+	L1I            string // a core's cache for code, with which recording takes several times as long; "": none
 	CodeLog        string // how code is logged that the program makes: page (whole pages, for all threads), line (by lines that a thread executes and hasn't); "": page
 	L2             string // a core's second level, inclusive unless it ends with ":exclusive"; "": none
 	TLB            string // of each processing unit: entries/ways, as 1536/12; "": none unless Addresses needs it, then that

@@ -41,62 +41,57 @@ type NamedCounter struct {
 // every machine.
 const AlwaysCounted = 13
 
-// List returns the counters in a fixed order; those of caches that the machine
-// doesn't have are 0.
-func (c *Counters) List() []NamedCounter {
-	return []NamedCounter{
-		{"l1.slowhits", c.Hits},
-		{"l1.misses", c.Misses},
-		{"l1.evictions", c.Evictions},
-		{"l1.writebacks", c.WriteBacks},
-		{"l1.aliases", c.Aliases},
-		{"l1.prefetches", c.Prefetches},
-		{"tlb.misses", c.TLBMisses},
-		{"tlb.evictions", c.TLBEvictions},
-		{"tlb.flushes", c.TLBFlushes},
-		{"llc.hits", c.LLCHits},
-		{"llc.misses", c.LLCMisses},
-		{"llc.evictions", c.LLCEvictions},
-		{"coherence.upgrades", c.Upgrades},
-		{"coherence.invalidations", c.Invalidations},
-		{"coherence.downgrades", c.Downgrades},
-		{"coherence.transfers", c.Transfers},
-		{"core.siblinghits", c.SiblingHits},
-		{"l2.hits", c.L2Hits},
-		{"l2.misses", c.L2Misses},
-		{"l2.evictions", c.L2Evictions},
-		{"l1i.misses", c.FetchMisses},
-		{"l1i.evictions", c.FetchEvictions},
-		{"l1i.invalidations", c.FetchInvalidations},
-		{"l1i.fetches", c.Fetches},
+// fields are the counters' names and places, in the order of List.
+func (c *Counters) fields() []field {
+	return []field{
+		{"l1.slowhits", &c.Hits},
+		{"l1.misses", &c.Misses},
+		{"l1.evictions", &c.Evictions},
+		{"l1.writebacks", &c.WriteBacks},
+		{"l1.aliases", &c.Aliases},
+		{"l1.prefetches", &c.Prefetches},
+		{"llc.hits", &c.LLCHits},
+		{"llc.misses", &c.LLCMisses},
+		{"llc.evictions", &c.LLCEvictions},
+		{"coherence.upgrades", &c.Upgrades},
+		{"coherence.invalidations", &c.Invalidations},
+		{"coherence.downgrades", &c.Downgrades},
+		{"coherence.transfers", &c.Transfers},
+		{"core.siblinghits", &c.SiblingHits},
+		{"l2.hits", &c.L2Hits},
+		{"l2.misses", &c.L2Misses},
+		{"l2.evictions", &c.L2Evictions},
+		{"l1i.misses", &c.FetchMisses},
+		{"l1i.evictions", &c.FetchEvictions},
+		{"l1i.invalidations", &c.FetchInvalidations},
+		{"l1i.fetches", &c.Fetches},
+		{"tlb.misses", &c.TLBMisses},
+		{"tlb.evictions", &c.TLBEvictions},
+		{"tlb.flushes", &c.TLBFlushes},
 	}
 }
 
-func (c *Counters) add(d *Counters) {
-	c.Hits += d.Hits
-	c.Misses += d.Misses
-	c.Upgrades += d.Upgrades
-	c.Invalidations += d.Invalidations
-	c.Downgrades += d.Downgrades
-	c.Transfers += d.Transfers
-	c.Evictions += d.Evictions
-	c.WriteBacks += d.WriteBacks
-	c.LLCHits += d.LLCHits
-	c.LLCMisses += d.LLCMisses
-	c.LLCEvictions += d.LLCEvictions
-	c.Aliases += d.Aliases
-	c.Prefetches += d.Prefetches
-	c.SiblingHits += d.SiblingHits
-	c.L2Hits += d.L2Hits
-	c.L2Misses += d.L2Misses
-	c.L2Evictions += d.L2Evictions
-	c.FetchMisses += d.FetchMisses
-	c.FetchEvictions += d.FetchEvictions
-	c.FetchInvalidations += d.FetchInvalidations
-	c.Fetches += d.Fetches
-	c.TLBMisses += d.TLBMisses
-	c.TLBEvictions += d.TLBEvictions
-	c.TLBFlushes += d.TLBFlushes
+type field struct {
+	name string
+	at   *uint64
+}
+
+// List returns the counters in a fixed order; those of caches that the machine
+// doesn't have are 0.
+func (c *Counters) List() (l []NamedCounter) {
+	for _, f := range c.fields() {
+		l = append(l, NamedCounter{f.name, *f.at})
+	}
+	return l
+}
+
+// Add adds what was counted from d to e, an earlier and a later state of the same
+// counters, to c.
+func (c *Counters) Add(d, e *Counters) {
+	from, to := d.fields(), e.fields()
+	for i, f := range c.fields() {
+		*f.at += *to[i].at - *from[i].at
+	}
 }
 
 // Counters returns what one unit did.
@@ -114,7 +109,7 @@ func (m *Machine) Total() Counters {
 	var t Counters
 	for i := range m.units {
 		c := m.Counters(i)
-		t.add(&c)
+		t.Add(new(Counters), &c)
 	}
 	return t
 }

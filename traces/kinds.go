@@ -327,6 +327,7 @@ const (
 	MarkUser     = "user"     // the program's own: value and text are its
 	MarkTime     = "time"     // value: the guest's clock, ns since 1970
 	MarkCounters = "counters" // value: the unit; text: name=number, separated by spaces
+	MarkCounted  = "counted"  // of a ring; text: as of counters, for the thread, since it began
 	MarkFault    = "fault"    // value: the address of a page that is accessed first
 )
 

@@ -30,7 +30,7 @@ func recordFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "strict", Usage: "stop where the program asks for what isn't supported, instead of answering ENOSYS or the like"},
 		&cli.StringFlag{Name: "mem-limit", Value: "16G", DefaultText: "16G", Usage: "the program's memory ends at `SIZE`: beyond it gets ENOMEM"},
 		&cli.StringFlag{Name: "l1", DefaultText: "256K/8, with --l2 32K/8", Usage: "private data cache of each core: `SIZE/WAYS`"},
-		&cli.StringFlag{Name: "l1i", DefaultText: "none", Usage: "private cache of each core for code: `SIZE/WAYS`; recording takes a tenth to a third longer with it"},
+		&cli.StringFlag{Name: "l1i", DefaultText: "none", Usage: "private cache of each core for code: `SIZE/WAYS`; recording takes several times as long with it"},
 		&cli.StringFlag{Name: "l2", DefaultText: "none", Usage: "private second level of each core: `SIZE/WAYS`, which has what the first one has (inclusive), or SIZE/WAYS:exclusive, which has what the first one for data had to give up"},
 		&cli.StringFlag{Name: "llc", Value: "16M/16", DefaultText: "16M/16", Usage: "shared last-level cache: `SIZE/WAYS`"},
 		&cli.StringFlag{Name: "tlb", DefaultText: "none; with --addresses " + hwmodel.DefaultTLB.String(), Usage: "translation buffer (TLB) of each unit, which makes recording slower: `ENTRIES/WAYS`"},

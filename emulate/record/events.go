@@ -32,7 +32,8 @@ type thread struct {
 	split         bool // inside a read-modify-write instruction
 	call          entry
 
-	counted hwmodel.Counters // of its unit, when it got it; with MarkCounters
+	counted hwmodel.Counters // of its unit, when it got it; with MarkCounters or a ring
+	sum     hwmodel.Counters // counted for it by all units, up to when it got this one; with a ring
 
 	reads *values // of a log of values, or a memory model that orders accesses
 }
@@ -112,6 +113,12 @@ func (r *recorder) ThreadExit(lt *linux.Thread, status int, clear emulate.Addr) 
 	if r.cfg.marks != 0 && r.cur == t {
 		r.markOut(t)
 	}
+	if r.cfg.Ring > 0 {
+		if r.cur == t {
+			r.count(t)
+		}
+		r.putCounted(t)
+	}
 	t.exited = true
 	t.sel.off = false
 	r.live = slices.DeleteFunc(r.live, func(o *thread) bool { return o == t })
@@ -145,6 +152,9 @@ func (r *recorder) SwitchIn(lt *linux.Thread, unit int) {
 		r.keyFrame(t)
 	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(unit), In: true})
+	if r.cfg.marks&MarkCounters != 0 || r.cfg.Ring > 0 {
+		t.counted = r.m.Counters(unit)
+	}
 	if r.cfg.marks != 0 {
 		r.markIn(t)
 	}
@@ -173,6 +183,7 @@ func (r *recorder) keyFrame(t *thread) {
 	r.put(t.stream, n, &traces.Packet{Kind: traces.KeyFrame, Min: t.min, State: r.state(t.t.CPU)})
 	if t.fullKey {
 		r.around(t)
+		r.putCounted(t)
 		t.fullKey = false
 	}
 	t.keyAt, t.hashAt, t.cost, t.again = n, n, t.again, 0
@@ -190,6 +201,9 @@ func (r *recorder) SwitchOut(lt *linux.Thread) {
 	}
 	if r.cfg.marks != 0 {
 		r.markOut(t)
+	}
+	if r.cfg.Ring > 0 {
+		r.count(t)
 	}
 	r.event(t, &traces.Packet{Kind: traces.Switch, Unit: uint32(r.unit)})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
+	"github.com/racesim/racesim/hwmodel"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -60,9 +61,6 @@ func (r *recorder) userMarked(c *x86.CPU) {
 
 // markIn puts in the stream of a thread that gets a unit when that is.
 func (r *recorder) markIn(t *thread) {
-	if r.cfg.marks&MarkCounters != 0 {
-		t.counted = r.m.Counters(r.unit)
-	}
 	if r.cfg.marks&MarkTimes != 0 {
 		r.put(t.stream, t.t.CPU.Count, &traces.Packet{Kind: traces.Mark, Name: traces.MarkTime, Value: uint64(r.p.Now())})
 	}
@@ -74,17 +72,36 @@ func (r *recorder) markOut(t *thread) {
 	if r.cfg.marks&MarkCounters == 0 {
 		return
 	}
+	var since hwmodel.Counters
 	now := r.m.Counters(r.unit)
-	var b []byte
-	before := t.counted.List()
-	for i, c := range now.List() {
-		if n := c.Value - before[i].Value; n > 0 {
-			b = fmt.Appendf(b, "%s=%d ", c.Name, n)
+	since.Add(&t.counted, &now)
+	if b := countersText(&since); len(b) > 0 {
+		r.put(t.stream, t.t.CPU.Count, &traces.Packet{Kind: traces.Mark, Name: traces.MarkCounters, Value: uint64(r.unit), Bytes: b})
+	}
+}
+
+// countersText is the text of a mark: those that aren't 0.
+func countersText(c *hwmodel.Counters) (b []byte) {
+	for _, c := range c.List() {
+		if c.Value > 0 {
+			b = fmt.Appendf(b, "%s=%d ", c.Name, c.Value)
 		}
 	}
-	if len(b) > 0 {
-		r.put(t.stream, t.t.CPU.Count, &traces.Packet{Kind: traces.Mark, Name: traces.MarkCounters, Value: uint64(r.unit), Bytes: b[:len(b)-1]})
-	}
+	return b[:max(len(b), 1)-1]
+}
+
+// count adds to a thread's sum what its unit counted since it got that.
+func (r *recorder) count(t *thread) {
+	now := r.m.Counters(r.unit)
+	t.sum.Add(&t.counted, &now)
+	t.counted = now
+}
+
+// putCounted puts a thread's sum in its stream: between two of them, the caches'
+// counters are known of a ring, too, where those of the whole recording are of
+// more than is left.
+func (r *recorder) putCounted(t *thread) {
+	r.put(t.stream, t.t.CPU.Count, &traces.Packet{Kind: traces.Mark, Name: traces.MarkCounted, Bytes: countersText(&t.sum)})
 }
 
 // markFault puts in the running thread's stream that it is the first to access a

@@ -46,8 +46,15 @@ var groups = []group{
 		{"acqrel", []string{"--memory-model", "acqrel"}}}},
 	{"Protocols", []mode{{"msi", []string{"--protocol", "msi"}}, {"mesi", nil}, {"moesi", []string{"--protocol", "moesi"}}, {"mesif", []string{"--protocol", "mesif"}}}},
 	{"Addresses", []mode{{"virtual", nil}, {"slot", []string{"--addresses", "slot"}}, {"counter", []string{"--addresses", "counter"}}, {"random", []string{"--addresses", "random"}}}},
+	{"Caches, with accounting by lines", []mode{{"256K", acc()}, {"32K", acc("--l1", "32K/8")}, {"32K, L2 256K", acc("--l2", "256K/8")},
+		{"32K, L2 256K exclusive", acc("--l2", "256K/8:exclusive")}, {"32K, L2 256K, 2 threads a core", acc("--l2", "256K/8", "--cores", "2", "--threads-per-core", "2")},
+		{"256K, L1 code 32K", acc("--l1i", "32K/8")}}},
 	{"Rings", []mode{{"no ring", nil}, {"256K", []string{"--ring", "256K"}}, {"thread:256K", []string{"--ring", "thread:256K"}}}},
 }
+
+// acc are flags of record with a kind of accounting for which caches matter: a line
+// that the last private cache evicts is logged again.
+func acc(flags ...string) []string { return append([]string{"--accounting", "lines"}, flags...) }
 
 type program struct {
 	name  string
