@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -75,5 +76,13 @@ func TestFilesComeBack(t *testing.T) {
 	}
 	if s := r.Streams(); len(s) != 1 || s[0].Stream != 1 {
 		t.Errorf("streams %v, expected thread 1's only", s)
+	}
+}
+
+// A folder in the way is noticed before anything is recorded.
+func TestFolderInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	if w, err := Create(dir, Header{}); err == nil || !strings.Contains(err.Error(), dir+" is a folder") {
+		t.Errorf("%v, %v; expected that it is a folder", w, err)
 	}
 }

@@ -93,6 +93,9 @@ func Create(path string, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return nil, fmt.Errorf("traces: %s is a folder: choose another name for the trace", path)
+	}
 	f, err := os.OpenFile(path+IncompleteSuffix, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("traces: creating the trace: %w", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/x86"
@@ -229,7 +230,20 @@ type fill struct {
 	before int
 	count  uint64
 	line   uint64
+	mask   uint64 // of the bytes that it knew
 	data   *[hwmodel.LineSize]byte
+}
+
+// put puts the line in the trace, or as much of it as was known.
+func (f *fill) put(w *traces.Writer, stream uint32) error {
+	if f.mask == ^uint64(0) {
+		return w.PutImport(stream, f.count, f.line, f.data)
+	}
+	p := traces.Packet{Kind: traces.Part, Line: f.line, Mask: f.mask}
+	for m := f.mask; m != 0; m &= m - 1 {
+		p.Bytes = append(p.Bytes, f.data[bits.TrailingZeros64(m)])
+	}
+	return w.Put(stream, f.count, &p)
 }
 
 // back makes a stretch begin at an earlier instruction.
@@ -269,7 +283,7 @@ func (c *cutter) start(ctx context.Context, t *Thread, x *stretch) ([]fill, erro
 		if mask == 0 {
 			return nil
 		}
-		f := fill{waiting + int(u.stats.Packets) - int(u.q.len()), u.cpu.InstrCount(), line, d}
+		f := fill{waiting + int(u.stats.Packets) - int(u.q.len()), u.cpu.InstrCount(), line, mask, d}
 		if u.p != nil && !u.old && u.p.Count == f.count && interrupts.Has(u.p.Kind) {
 			f.before-- // it is being applied
 		}
@@ -293,7 +307,7 @@ func (c *cutter) copy(id emulate.ThreadID, x *stretch, fills []fill) error {
 	flow := func(i int) error {
 		for len(fills) > 0 && fills[0].before <= i {
 			f := &fills[0]
-			if err := c.w.PutImport(uint32(id), f.count, f.line, f.data); err != nil {
+			if err := f.put(c.w, uint32(id)); err != nil {
 				return err
 			}
 			fills = fills[1:]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/racesim/racesim/emulate"
@@ -21,9 +22,14 @@ func TestPartsReplay(t *testing.T) {
 	if testing.Short() {
 		n = 5
 	}
-	for _, name := range []string{"sharing", "signals", "faults", "threads", "pipes", "code"} {
-		path, _, _ := recorded(t, record.Config{Seed: 3, Slice: 60, KeyFrameEvery: 2000, HashEvery: 300}, guest(t, name))
+	for _, name := range []string{"sharing", "signals", "faults", "threads", "pipes", "code", "sharing zero", "threads none", "pipes page"} {
+		name, log, _ := strings.Cut(name, " ")
+		path, _, _ := recorded(t, record.Config{Seed: 3, Slice: 60, KeyFrameEvery: 2000, HashEvery: 300, ReadLog: log}, guest(t, name))
 		whole := open(t, path)
+		if log != "" { // lines of which it isn't known what all bytes are
+			whole = open(t, translated(t, whole))
+			name += ", log of reads " + log
+		}
 		sched, err := whole.Schedule()
 		if err != nil {
 			t.Fatal(err)
@@ -68,6 +74,23 @@ func TestPartsReplay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// translated writes a trace with a log of lines.
+func translated(t *testing.T, s *replay.Session) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "lines.ttd")
+	w, err := traces.Create(out, s.TranslatedHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = s.Translate(w); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func cut(t *testing.T, s *replay.Session, out string, first, last int) {

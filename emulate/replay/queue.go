@@ -235,8 +235,16 @@ func (t *Thread) takeImport(line uint64) bool {
 	if t.OnImport != nil {
 		t.OnImport(t, line, &w.data)
 	}
+	if w.part && t.Unknown != nil {
+		// The other bytes may be known to whoever made the thread forget them.
+		if pg := t.mem.find(line / linesPerPage); pg == nil || pg.bytes(line) == 0 {
+			if d := t.Unknown(t, line, false); d != nil {
+				t.importLine(line, d)
+			}
+		}
+	}
 	t.flowIn(w)
-	part, full := w.part, t.q.full()
+	full := t.q.full()
 	t.q.pop()
 	if t.peers != nil && t.peers.byPacket {
 		// The same access may be the first to write it.
@@ -244,8 +252,8 @@ func (t *Thread) takeImport(line uint64) bool {
 			t.q.pop()
 		}
 	}
-	for part { // one access may need several
-		if w = t.due(t.cpu.InstrCount()); w == nil || w.line != line {
+	for { // one access may need several
+		if w = t.due(t.cpu.InstrCount()); w == nil || w.line != line || !w.part {
 			break
 		}
 		t.flowIn(w)
