@@ -74,7 +74,7 @@ func TestNothingPhysicalIsInATrace(t *testing.T) {
 			t.Fatalf("gcc: %v\n%s", err, b)
 		}
 	}
-	modes := map[string]Config{"default": {}, "all": {MemoryModel: "acqrel", Marks: "time,counters,faults", Snapshots: "start,end"}, "ring": {Ring: 64 << 10, KeyFrameEvery: 20000}}
+	modes := map[string]Config{"default": {}, "all": {MemoryModel: "acqrel", Marks: "time,counters,faults", Snapshots: "start,end"}, "code": {L1I: hwmodel.Geometry{Size: 32 << 10, Ways: 8}, L2: hwmodel.Geometry{Size: 1 << 20, Ways: 16}, Addresses: "slot"}, "ring": {Ring: 64 << 10, KeyFrameEvery: 20000}}
 	for _, m := range []string{"page", "none", "last", "zero", "shadow:12"} {
 		modes["read log "+m] = Config{ReadLog: m}
 	}
