@@ -158,6 +158,18 @@ type Config struct {
 	keyAuto   bool // key frames by what they cost
 }
 
+// dependent names the mode by which a thread's stream refers to what other threads
+// have; "": none.
+func (c *Config) dependent() string {
+	switch {
+	case c.LogMode != LogIndependent:
+		return "log mode " + c.LogMode
+	case c.reads.Kind == hwmodel.ReadsPage:
+		return "read log " + c.ReadLog
+	}
+	return ""
+}
+
 // Hardware returns the model's configuration.
 func (c *Config) Hardware() (hwmodel.Config, error) {
 	cores := c.Cores
@@ -259,8 +271,8 @@ func (c *Config) complete() (linux.Config, error) {
 	if c.orders, err = hwmodel.ParseMemoryModel(c.MemoryModel); err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
-	if c.Ring > 0 && (c.LogMode != LogIndependent || c.reads.Kind == hwmodel.ReadsPage) {
-		return linux.Config{}, fmt.Errorf("record: a ring with log mode %s and read log %s: the threads' streams would depend on what is gone; choose independent, and another read log than page", c.LogMode, c.ReadLog)
+	if d := c.dependent(); c.Ring > 0 && d != "" {
+		return linux.Config{}, fmt.Errorf("record: a ring with %s: the threads' streams would depend on what is gone; leave one of them out", d)
 	}
 	if c.Ring > 0 && c.Ring < MinRing {
 		return linux.Config{}, fmt.Errorf("record: a ring of %d bytes, at least %d are needed", c.Ring, MinRing)
@@ -271,8 +283,11 @@ func (c *Config) complete() (linux.Config, error) {
 	if c.marks, err = ParseMarks(c.Marks); err != nil {
 		return linux.Config{}, fmt.Errorf("record: %w", err)
 	}
-	if c.Select != nil && (c.LogMode != LogIndependent || c.reads.Kind == hwmodel.ReadsPage || c.Ring > 0) {
-		return linux.Config{}, fmt.Errorf("record: functions can't be selected with a ring, or log mode %s and read log %s: the threads' streams would depend on what isn't recorded", c.LogMode, c.ReadLog)
+	if d := c.dependent(); c.Select != nil && d != "" {
+		return linux.Config{}, fmt.Errorf("record: functions are selected with %s: the threads' streams would depend on what isn't recorded; leave one of them out", d)
+	}
+	if c.Select != nil && c.Ring > 0 {
+		return linux.Config{}, fmt.Errorf("record: functions are selected with a ring: a thread that isn't recorded can't have the key frames that a ring needs of all; leave one of them out")
 	}
 	if c.SelectDistance == 0 {
 		c.SelectDistance = DefaultSelectDistance
