@@ -214,6 +214,32 @@ type judging struct {
 	half      bool            // one order will do
 	parts     bool            // parts of functions are tried first
 	loadsLeft int             // further loads of the racing bytes that weren't tried
+
+	known map[orderKey]*loadsub.Orders
+}
+
+// An orderKey says what the serial orders of a pair of sections depend on.
+type orderKey struct {
+	a, b   *overlay.Section
+	racy   string
+	thread emulate.ThreadID // of the world
+	count  emulate.Count
+	apart  [2]uint64
+}
+
+// orders returns what is known of the serial orders of a pair: it may have been
+// asked for with other bounds.
+func (j *judging) orders(p *races.Pair, x *loadsub.Pair) *loadsub.Orders {
+	key := orderKey{x.A, x.B, fmt.Sprint(x.Racy), p.Second.Thread, p.Second.Count, x.Apart}
+	o := j.known[key]
+	if o == nil {
+		if j.known == nil {
+			j.known = map[orderKey]*loadsub.Orders{}
+		}
+		o = &loadsub.Orders{}
+		j.known[key] = o
+	}
+	return o
 }
 
 // leftOut says what the budget left out, one sentence each.
@@ -442,6 +468,7 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 	if len(a.open) > 0 {
 		pair.MaxRuns = max(pair.MaxRuns, openRuns) // both have to be stopped, once at the lock and once at what it doesn't protect
 	}
+	pair.Orders = j.orders(p, &pair)
 	s := loadsub.Serialise(pair)
 	if s.Odd > 0 && !j.chosen {
 		if s.Healed, j.ev.Unread = a.healed(pair, s, qa, qb); s.Healed != "" {

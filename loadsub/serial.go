@@ -26,6 +26,9 @@ type Pair struct {
 	// Apart says below which address each side has the stack for itself, since
 	// one thread executed both; 0: nowhere. See overlay.Run.Apart.
 	Apart [2]uint64
+	// Orders, if it isn't nil, keeps the serial orders for another Pair with the
+	// same sections, Racy, Order, World and Apart.
+	Orders *Orders
 }
 
 // A Serial says how the interleavings of a Pair compare with its serial orders.
@@ -135,14 +138,20 @@ func Serialise(p Pair) *Serial {
 		s.Err = "a section is too long to be executed in other orders"
 		return s
 	}
+	orders := p.Orders
+	if orders == nil {
+		orders = &Orders{}
+	}
 	var pre *overlay.Memory
 	var ab, ba *overlay.Result
+	var hits [2]int
 	okAB, okBA := false, false
-	for i, state := range p.preStates() {
-		x, y := p.serial(state, 0), p.serial(state, 1)
-		okX, okY := comparable(x), comparable(y)
+	for i, state := range orders.pre(p) {
+		x, y := orders.serial(p, i, 0), orders.serial(p, i, 1)
+		okX, okY := comparable(x.result), comparable(y.result)
 		if i == 0 || okX || okY {
-			pre, ab, ba, okAB, okBA = state, x, y, okX, okY
+			pre, ab, ba, okAB, okBA = state, x.result, y.result, okX, okY
+			hits = [2]int{x.hits, y.hits}
 		}
 		if okAB || okBA {
 			break
@@ -208,13 +217,13 @@ func Serialise(p Pair) *Serial {
 	if okBA {
 		had = append(had, inBA)
 	}
-	p.tries(s, pre, ref, had)
+	p.tries(s, pre, ref, had, hits)
 	if s.Odd == 0 {
 		// What they come to share only in another order than the recorded one
 		// is raced for as well.
 		if more := p.reached(ab, ba); len(more) > 0 {
 			p.Racy = append(append([]overlay.Span(nil), p.Racy...), more...)
-			p.tries(s, pre, ref, had)
+			p.tries(s, pre, ref, had, [2]int{p.hits(pre, 0), p.hits(pre, 1)})
 		}
 	}
 	return s
@@ -236,11 +245,11 @@ func Public(os []Output) *Output {
 }
 
 // tries executes interleavings and compares them with the serial orders, in
-// which the checkers find had.
-func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result, had [][]Finding) {
+// which the checkers find had. hits are the racing accesses of each section when
+// it runs first.
+func (p Pair) tries(s *Serial, pre *overlay.Memory, ref []*overlay.Result, had [][]Finding, hits [2]int) {
 	s.racy = p.Racy
 	polls := &polling{p: p, pre: pre}
-	hits := [2]int{p.hits(pre, 0), p.hits(pre, 1)}
 	s.Unreached = hits == [2]int{}
 	for _, sch := range schedules(hits, p.maxRuns(), &s.Skipped) {
 		run := p.start(pre)
@@ -402,13 +411,6 @@ func (p Pair) canon(side int, addr uint64) uint64 {
 	return p.World.canon(addr)
 }
 
-// serial runs first to its end, then the other.
-func (p Pair) serial(pre *overlay.Memory, first int) *overlay.Result {
-	r := p.start(pre)
-	p.one(r, first)
-	return r.Result()
-}
-
 // one executes r in a serial order.
 func (p Pair) one(r *overlay.Run, first int) {
 	r.Go(first)
@@ -416,11 +418,14 @@ func (p Pair) one(r *overlay.Run, first int) {
 	r.Settle(first)
 }
 
+// maxHits bounds the racing accesses of a section that interleavings stop at.
+const maxHits = 64
+
 // hits counts the racing accesses of one section when it runs first.
 func (p Pair) hits(pre *overlay.Memory, part int) int {
 	r := p.start(pre)
 	r.Go(part)
-	return min(r.Hits(part), 64)
+	return min(r.Hits(part), maxHits)
 }
 
 // interleave runs one schedule; nil if it can't be followed.
