@@ -137,12 +137,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 		if err := a.survey(ctx, groups); err != nil {
 			return nil, err
 		}
-		for i, g := range groups {
-			a.progress("judging races", i, len(groups))
-			if !g.sync {
-				a.rep.Races = append(a.rep.Races, a.judge(g))
-			}
-		}
+		a.judgeAll(groups)
 		a.rep.Races = append(a.rep.Races, a.synced...)
 		a.asked()
 	}

@@ -181,7 +181,7 @@ func (o *open) once() bool {
 	if n > 1 {
 		return false
 	}
-	return s.looks[look{o.bench.a, o.bench.s.Thread, o.Load.PC, o.Load.Addr}] <= 1
+	return s.looks[look{o.bench.a.t, o.bench.s.Thread, o.Load.PC, o.Load.Addr}] <= 1
 }
 
 // onceOnly reports whether a pair's order matters once and for all, as far as is
@@ -242,7 +242,7 @@ func (a *analysis) comes(x *races.Access) (n int, known bool) {
 	if site == nil {
 		return 0, false
 	}
-	n = site.looks[look{a, x.Thread, x.PC, uint64(x.Addr)}]
+	n = site.looks[look{a.t, x.Thread, x.PC, uint64(x.Addr)}]
 	if n > 1 {
 		return n, true
 	}

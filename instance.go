@@ -37,7 +37,7 @@ func (c *collector) sample(key string, t *replay.Thread, calls *funcs.Tracker) e
 	for i := range sec.Accesses {
 		x := &sec.Accesses[i]
 		if s.pcs[x.PC] && !halves(sec, i) {
-			s.looks[look{c.a, sec.Thread, x.PC, x.Addr}]++
+			s.looks[look{c.a.t, sec.Thread, x.PC, x.Addr}]++
 		}
 		if !x.Writes() && s.pcs[x.PC] {
 			vs := s.seen[x.PC]
@@ -65,7 +65,7 @@ func halves(sec *overlay.Section, i int) bool {
 
 // instance keeps of a captured section what models need.
 func (a *analysis) instance(sec *overlay.Section) instance {
-	x := instance{origin: a, thread: sec.Thread, start: sec.Start, sp: sec.SP, Mem: a.cells(sec)}
+	x := instance{origin: a.t, thread: sec.Thread, start: sec.Start, sp: sec.SP, Mem: a.cells(sec)}
 	if len(x.Mem) > maxCells {
 		x.Mem = slices.Clone(x.Mem[:maxCells])
 	}
@@ -143,7 +143,7 @@ func (a *analysis) ownStore(pc uint64) bool {
 // was replaced, if any, is an input with its new value.
 func (a *analysis) outcome(sec *overlay.Section, r *overlay.Result, load *overlay.Access, value uint64) instance {
 	e := &r.Ends[0]
-	x := instance{origin: a, thread: sec.Thread, start: sec.Start, sp: sec.SP}
+	x := instance{origin: a.t, thread: sec.Thread, start: sec.Start, sp: sec.SP}
 	recorded := map[uint64]cell{}
 	for i := range sec.Accesses {
 		y := &sec.Accesses[i]
@@ -195,7 +195,7 @@ func (a *analysis) normality(p *loadsub.Place, sec *overlay.Section) *normality 
 		return n
 	}
 	for _, x := range n.site.samples {
-		if x.origin == a && x.thread == sec.Thread && x.start == sec.Start {
+		if x.origin == a.t && x.thread == sec.Thread && x.start == sec.Start {
 			continue
 		}
 		n.others = append(n.others, x)

@@ -124,7 +124,7 @@ func (m *Model) add(a *analysis) error {
 	for _, s := range a.sites {
 		x := a.modelSite(s)
 		for _, i := range s.samples {
-			if i.origin == a {
+			if i.origin == a.t {
 				x.Instances = append(x.Instances, i)
 			}
 		}

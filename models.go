@@ -40,7 +40,7 @@ type site struct {
 // A look is what one thread of one recording does to one location by one
 // instruction.
 type look struct {
-	of       *analysis
+	of       *Trace
 	thread   emulate.ThreadID
 	pc, addr uint64
 }
@@ -59,7 +59,7 @@ func (s *site) pc() uint64 {
 // addresses are called and what its pointers point at is known by itself, so that
 // it can be compared with those of other recordings.
 type instance struct {
-	origin *analysis // nil: of a model file
+	origin *Trace // nil: of a model file
 	thread emulate.ThreadID
 	start  emulate.Count
 	sp     uint64

@@ -3,6 +3,7 @@ package funcs
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 
@@ -109,10 +110,11 @@ func (ms *Modules) ModuleAt(a emulate.Addr) *Module {
 
 // Notes returns one sentence for everything that limits the answers: files
 // that are missing or have changed, debugging information that can't be read.
+// They are sorted: what is found first depends on who asks.
 func (ms *Modules) Notes() []string {
 	ms.notesMu.Lock()
 	defer ms.notesMu.Unlock()
-	return append([]string(nil), ms.notes...)
+	return slices.Sorted(slices.Values(ms.notes))
 }
 
 func (ms *Modules) note(format string, args ...any) {

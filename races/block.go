@@ -57,24 +57,27 @@ func (b *blocks) find(a uint64) *Block {
 	return &b.all[b.last]
 }
 
-func (b *blocks) lookUp(a uint64) {
+func (b *blocks) lookUp(a uint64) { b.lo, b.hi, b.last = b.locate(a) }
+
+// locate returns the block that holds a, -1 if none does, and the addresses around a
+// of which the same is true. It may be called by several goroutines.
+func (b *blocks) locate(a uint64) (lo, hi uint64, at int32) {
 	k := a >> bucketShift
 	l := b.buckets[k]
 	i := sort.Search(len(l), func(i int) bool { return uint64(b.all[l[i]].Addr) > a })
-	b.lo, b.hi, b.last = k<<bucketShift, (k+1)<<bucketShift, -1
+	lo, hi = k<<bucketShift, (k+1)<<bucketShift
 	if i < len(l) {
-		b.hi = uint64(b.all[l[i]].Addr)
+		hi = uint64(b.all[l[i]].Addr)
 	}
 	if i == 0 {
-		return
+		return lo, hi, -1
 	}
 	p := &b.all[l[i-1]]
 	end := uint64(p.Addr) + p.Size
 	if a < end {
-		b.lo, b.hi, b.last = uint64(p.Addr), end, l[i-1]
-	} else {
-		b.lo = max(b.lo, end)
+		return uint64(p.Addr), end, l[i-1]
 	}
+	return max(lo, end), hi, -1
 }
 
 // add records a new block. What overlapped it is no more.

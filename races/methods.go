@@ -103,10 +103,10 @@ func (d *Detector) Unlock(thread emulate.ThreadID, addr emulate.Addr) {
 }
 
 // BlockAt returns the heap block that holds addr now, dead or alive; ID 0 if
-// none does.
+// none does. It may be called by several goroutines while nothing is fed.
 func (d *Detector) BlockAt(addr emulate.Addr) Block {
-	if b := d.blocks.find(uint64(addr)); b != nil {
-		return *b
+	if _, _, at := d.blocks.locate(uint64(addr)); at >= 0 {
+		return d.blocks.all[at]
 	}
 	return Block{}
 }
