@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"sync"
 
 	"github.com/racesim/racesim/checkers"
 	"github.com/racesim/racesim/classify"
@@ -64,7 +65,7 @@ func (t *Trace) Analyze(ctx context.Context, o AnalyzeOptions) (*report.Report, 
 	if names := t.r.Header().Select; names != "" {
 		return nil, fmt.Errorf("only %s was recorded: what orders threads in the gaps isn't known, so races can't be told; record without --select", names)
 	}
-	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules()}
+	a := &analysis{t: t, o: o, rep: &report.Report{Schema: report.Schema}, ms: t.modules(), spun: new(sync.Map)}
 	a.orders = &orderReader{ms: a.ms, read: a.source}
 	defer a.drop()
 	defer limitMemory(o.memory())()
@@ -178,7 +179,7 @@ type analysis struct {
 	atomic map[uint64]bool // instructions that access variables declared _Atomic
 	synced []report.Race   // what they were reported for
 	orders *orderReader
-	spun   map[spinKey]*wait
+	spun   *sync.Map // spinKey -> *wait
 	taken  map[taker]*report.Experiment
 	open   []overlay.Span // what looks like a lock, and keeps nobody out
 	rank   map[emulate.ThreadID][]sliceStart
@@ -365,6 +366,7 @@ func (a *analysis) recognise(groups []*group) int {
 		known[v.Addr] = true
 	}
 	n += a.atomicInSource(groups)
+	var open []*group
 	for _, g := range groups {
 		if g.life() || g.sync {
 			continue
@@ -374,7 +376,10 @@ func (a *analysis) recognise(groups []*group) int {
 			g.sync = true
 			continue
 		}
-		vars := a.spins(g, groups)
+		open = append(open, g)
+	}
+	for i, vars := range a.spinsOfAll(open, groups) {
+		g := open[i]
 		if len(vars) == 0 {
 			continue
 		}

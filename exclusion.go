@@ -104,8 +104,8 @@ func within(spans []overlay.Span, c *races.Candidate) bool {
 
 // takes executes the sections around two stores, the inner ones first.
 func (a *analysis) takes(p *races.Pair) *report.Experiment {
-	pa, errA := loadsub.Places(a.pass, a.ms, p.First.Thread, p.First.Count, maxPlaces)
-	pb, errB := loadsub.Places(a.pass, a.ms, p.Second.Thread, p.Second.Count, maxPlaces)
+	pa, errA := a.placesAround(p.First.Thread, p.First.Count, maxPlaces)
+	pb, errB := a.placesAround(p.Second.Thread, p.Second.Count, maxPlaces)
 	if errA != nil || errB != nil {
 		return nil
 	}

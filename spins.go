@@ -41,6 +41,13 @@ func handsOver(groups []*group, g *group, load, store *races.Access) bool {
 	return false
 }
 
+// spinsOfAll is spins for several groups, side by side.
+func (a *analysis) spinsOfAll(some, groups []*group) [][]races.SyncVar {
+	found := make([][]races.SyncVar, len(some))
+	a.share(len(some), workers(len(some)), nil, func(w *analysis, i int) { found[i] = w.spins(some[i], groups) })
+	return found
+}
+
 // spins tests whether a race's reader does nothing but wait for the writer. It
 // returns the locations that the two lines hand to and fro in this way: all
 // those of the group, since elements of one array and members of one object are
@@ -90,15 +97,12 @@ type spinKey struct {
 // the store, nil if there is none.
 func (a *analysis) spinsAt(g *group, load, store *races.Access) *wait {
 	key := spinKey{load.Thread, store.Thread, load.Count, store.Count, load.Addr, store.Addr}
-	spins, known := a.spun[key]
-	if !known {
-		if a.spun == nil {
-			a.spun = map[spinKey]*wait{}
-		}
-		spins = a.triesSpin(g, load, store)
-		a.spun[key] = spins
+	if x, known := a.spun.Load(key); known {
+		return x.(*wait)
 	}
-	return spins
+	x := a.triesSpin(g, load, store)
+	a.spun.Store(key, x)
+	return x
 }
 
 func (a *analysis) triesSpin(g *group, load, store *races.Access) *wait {

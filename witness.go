@@ -1,7 +1,11 @@
 package racesim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"sort"
+	"sync"
 
 	"github.com/racesim/racesim/emulate"
 	"github.com/racesim/racesim/emulate/overlay"
@@ -29,7 +33,7 @@ const (
 	maxSolo     = 16 // turns of threads that one waits for
 	maxShown    = 8  // steps of a witness that are calls
 	maxActors   = 64 // threads
-	maxNear     = 32 // places per thread that are kept to get to others
+	maxNear     = 8  // places per thread that a worker keeps to get to others
 )
 
 // A proof is what came of looking for a witness.
@@ -51,7 +55,7 @@ type stage struct {
 	secs  []*overlay.Section
 	sched []turn
 	birth map[int]birthday // by part, of threads that the window creates
-	w     func() *overlay.Run
+	run   func() *overlay.Run
 }
 
 // A turn is a recorded slice: a participant and the instruction that it comes to.
@@ -69,9 +73,12 @@ type birthday struct {
 // A search keeps what came of pairs of accesses, and what was spent.
 type search struct {
 	found  map[[2]moment]finding
+	total  uint64 // instructions of the recording
 	steps  uint64 // captured, in this round
 	sought uint64 // replayed to get there
-	near   map[emulate.ThreadID][]*replay.Snapshot
+	// planned are the places that are gone to in this round, in ascending order:
+	// who goes to one passes the others before.
+	planned map[emulate.ThreadID][]emulate.Count
 }
 
 // A finding is what came of one pair.
@@ -96,34 +103,142 @@ func (a *analysis) prove() {
 	}
 	if a.search == nil {
 		a.search = &search{found: map[[2]moment]finding{}}
+		for _, id := range a.t.s.Threads() {
+			a.search.total += uint64(a.t.s.Last(id))
+		}
 	}
-	a.search.steps, a.search.sought = 0, 0
-	a.search.near = map[emulate.ThreadID][]*replay.Snapshot{}
-	defer func() { a.search.near = nil }() // they hold memory
-	found := map[[2]uint64]bool{}
+	a.search.steps, a.search.sought, a.search.planned = 0, 0, map[emulate.ThreadID][]emulate.Count{}
+	known := map[[2]uint64]bool{}
 	for _, c := range a.pass.Detector.Candidates() {
-		found[[2]uint64{c.First.PC, c.Second.PC}] = true
-		found[[2]uint64{c.Second.PC, c.First.PC}] = true
+		known[[2]uint64{c.First.PC, c.Second.PC}] = true
+		known[[2]uint64{c.Second.PC, c.First.PC}] = true
 	}
-	for _, c := range pred.Candidates() {
-		switch f := a.attempt(c); f.how {
-		case shown:
+	all := pred.Candidates()
+	sure := len(all)
+	for _, c := range pred.Possible() {
+		if !known[[2]uint64{c.First.PC, c.Second.PC}] {
+			all = append(all[:len(all):len(all)], c)
+		}
+	}
+	a.executeAll(all)
+	for i, c := range all {
+		switch f := a.attempt(c); {
+		case f.how == shown:
 			a.shownBy[c] = f.w
 			a.proved = append(a.proved, c)
-		case gap:
+		case f.how == gap && i < sure:
 			a.shownBy[c] = &report.Witness{Why: f.why}
 			a.proved = append(a.proved, c)
 		}
 	}
-	for _, c := range pred.Possible() {
-		if found[[2]uint64{c.First.PC, c.Second.PC}] {
-			continue
+}
+
+// keyOf says which pair of accesses something is about.
+func keyOf(p *races.Pair) [2]moment {
+	return [2]moment{{p.First.Thread, p.First.Count}, {p.Second.Thread, p.Second.Count}}
+}
+
+// executeAll looks for witnesses of candidates, as far as the budget goes: of all
+// their first samples, then, of those that weren't shown, of the second ones, and
+// so on. What is executed is settled before any of it is, so that it depends on
+// the recording alone.
+func (a *analysis) executeAll(all []*races.Candidate) {
+	open := all
+	for n := 0; len(open) > 0; n++ {
+		var next []*races.Candidate
+		var todo []*plan
+		for _, c := range open {
+			if n >= len(c.Samples) {
+				continue
+			}
+			next = append(next, c)
+			key := keyOf(&c.Samples[n])
+			if _, known := a.search.found[key]; known {
+				continue
+			}
+			x := a.plan(&c.Samples[n])
+			a.search.found[key] = x.found
+			if len(x.cuts) > 0 {
+				todo = append(todo, x)
+			}
 		}
-		if f := a.attempt(c); f.how == shown {
-			a.shownBy[c] = f.w
-			a.proved = append(a.proved, c)
+		a.work(todo)
+		open = slices.DeleteFunc(next, func(c *races.Candidate) bool { return a.search.found[keyOf(&c.Samples[n])].how == shown })
+	}
+}
+
+// work executes plans. Each worker has a stretch of them in the order of the
+// recording: what is near one another is reached by going on.
+func (a *analysis) work(todo []*plan) {
+	sorted := slices.Clone(todo)
+	slices.SortStableFunc(sorted, func(x, y *plan) int {
+		p, q := &x.pair.First, &y.pair.First
+		return cmp.Or(cmp.Compare(p.Thread, q.Thread), cmp.Compare(p.Count, q.Count))
+	})
+	n := workers(len(sorted))
+	var wg sync.WaitGroup
+	for i := 0; i < n; i++ {
+		w := &prover{analysis: a.worker(), near: map[emulate.ThreadID][]*replay.Snapshot{}}
+		mine := sorted[i*len(sorted)/n : (i+1)*len(sorted)/n]
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for _, x := range mine {
+				w.execute(x)
+			}
+		}()
+	}
+	wg.Wait()
+	for _, x := range todo {
+		a.search.found[keyOf(x.pair)] = x.found
+	}
+}
+
+// A plan is what is executed for one pair of accesses.
+type plan struct {
+	pair  *races.Pair
+	cuts  []*span
+	found finding
+}
+
+// A span is what all threads did from a cut on.
+type span struct {
+	cut      emulate.Count
+	from, to int // slices
+	all      []stretch
+}
+
+// A stretch is what one thread did in a span.
+type stretch struct {
+	id         emulate.ThreadID
+	start, end emulate.Count
+}
+
+// plan says what is to be executed for a pair, within the budget; found is what
+// is known without.
+func (a *analysis) plan(p *races.Pair) *plan {
+	x := &plan{pair: p, found: finding{how: refuted}}
+	if p.First.Thread == p.Second.Thread {
+		return x
+	}
+	cuts := []emulate.Count{p.First.Count}
+	if at, ok := a.pass.Predictor.Outer(&p.First); ok && at < p.First.Count {
+		cuts = append(cuts, at)
+	}
+	for _, cut := range cuts {
+		if sp, why := a.span(p, cut); sp != nil {
+			x.cuts = append(x.cuts, sp)
+		} else {
+			x.found = finding{how: gap, why: why}
 		}
 	}
+	return x
+}
+
+// A prover is an analysis that executes plans.
+type prover struct {
+	*analysis
+	near map[emulate.ThreadID][]*replay.Snapshot // the ones that were of use last first
 }
 
 // candidates lists the conflicts that the last pass found, and those that were
@@ -133,18 +248,12 @@ func (a *analysis) candidates() []*races.Candidate {
 	return append(l[:len(l):len(l)], a.proved...)
 }
 
-// attempt looks for a witness with any of a candidate's samples. The one that
-// there is becomes the first sample.
+// attempt says what came of a candidate's samples. The one that there is a
+// witness of becomes the first.
 func (a *analysis) attempt(c *races.Candidate) finding {
 	best := finding{how: refuted}
 	for i := range c.Samples {
-		p := c.Samples[i]
-		key := [2]moment{{p.First.Thread, p.First.Count}, {p.Second.Thread, p.Second.Count}}
-		f, known := a.search.found[key]
-		if !known {
-			f = a.execute(&p)
-			a.search.found[key] = f
-		}
+		f := a.search.found[keyOf(&c.Samples[i])]
 		if f.how == shown {
 			c.Samples[0], c.Samples[i] = c.Samples[i], c.Samples[0]
 			c.First, c.Second = c.Samples[0].First, c.Samples[0].Second
@@ -158,47 +267,34 @@ func (a *analysis) attempt(c *races.Candidate) finding {
 }
 
 // execute looks for a witness of one pair of accesses.
-func (a *analysis) execute(p *races.Pair) finding {
-	best := finding{how: refuted}
-	if p.First.Thread == p.Second.Thread {
-		return best
-	}
-	cuts := []emulate.Count{p.First.Count}
-	if at, ok := a.pass.Predictor.Outer(&p.First); ok && at < p.First.Count {
-		cuts = append(cuts, at)
-	}
-	for _, cut := range cuts {
-		st, why := a.stage(p, cut)
+func (w *prover) execute(x *plan) {
+	for _, sp := range x.cuts {
+		st, why := w.stage(x.pair, sp)
 		if st == nil {
-			best = finding{how: gap, why: why}
+			x.found = finding{how: gap, why: why}
 			continue
 		}
 		for _, alone := range []bool{false, true} {
-			f := st.direct(p, cut, alone)
+			f := st.direct(x.pair, sp.cut, alone)
 			if f.how == shown {
-				return f
+				x.found = f
+				return
 			}
 			if f.how == gap {
-				best = f
+				x.found = f
 			}
 		}
 	}
-	return best
 }
 
-// stage captures what all threads did from the moment at which the first thread
-// was at instruction cut until the second side's access.
-func (a *analysis) stage(p *races.Pair, cut emulate.Count) (*stage, string) {
+// span says what all threads did from the moment at which the first thread was
+// at instruction cut until the second side's access; nil if that is too much.
+func (a *analysis) span(p *races.Pair, cut emulate.Count) (*span, string) {
 	first, second := p.First.Thread, p.Second.Thread
-	from, to := a.slice(first, cut), a.slice(second, p.Second.Count)
-	if from < 0 || to < 0 {
+	sp := &span{cut: cut, from: a.slice(first, cut), to: a.slice(second, p.Second.Count)}
+	if sp.from < 0 || sp.to < 0 {
 		return nil, "the recording doesn't show when the accesses happened"
 	}
-	type stretch struct {
-		id         emulate.ThreadID
-		start, end emulate.Count
-	}
-	var all []stretch
 	var steps, sought uint64
 	for _, id := range a.t.s.Threads() {
 		if tt := a.pass.Threads[id]; tt == nil || len(a.rank[id]) == 0 {
@@ -216,25 +312,47 @@ func (a *analysis) stage(p *races.Pair, cut emulate.Count) (*stage, string) {
 			continue
 		}
 		steps += uint64(x.end - x.start)
-		_, far := a.nearest(id, x.start)
-		sought += far
-		all = append(all, x)
+		sought += a.search.far(a.pass, id, x.start)
+		sp.all = append(sp.all, x)
 	}
+	s := a.search
 	switch {
-	case len(all) > maxActors:
-		return nil, fmt.Sprintf("%d threads between the two accesses", len(all))
+	case len(sp.all) > maxActors:
+		return nil, fmt.Sprintf("%d threads between the two accesses", len(sp.all))
 	case steps > windowSteps:
 		return nil, fmt.Sprintf("%d instructions between the two accesses", steps)
-	case !a.search.allowed(a.t.s, steps, sought):
+	case !s.allowed(steps, sought):
 		return nil, "the budget left it out"
 	}
-	a.search.steps += steps
-	a.search.sought += sought
+	s.steps += steps
+	s.sought += sought
+	for _, x := range sp.all {
+		l := s.planned[x.id]
+		if i, there := slices.BinarySearch(l, x.start); !there {
+			s.planned[x.id] = slices.Insert(l, i, x.start)
+		}
+	}
+	return sp, ""
+}
+
+// far returns how many instructions are replayed to get to a place, about.
+func (s *search) far(p *detect.Pass, id emulate.ThreadID, count emulate.Count) uint64 {
+	far := p.Distance(id, count)
+	l := s.planned[id]
+	if i := sort.Search(len(l), func(i int) bool { return l[i] > count }); i > 0 {
+		far = min(far, uint64(count-l[i-1]))
+	}
+	return far
+}
+
+// stage captures a span.
+func (w *prover) stage(p *races.Pair, sp *span) (*stage, string) {
+	a, first, cut := w.analysis, p.First.Thread, sp.cut
 	canon := detect.Canon(a.t.s)
 	st := &stage{a: a, past: overlay.NewPast(canon), part: map[emulate.ThreadID]int{}, birth: map[int]birthday{}}
 	mins := map[emulate.ThreadID]uint64{}
-	for _, x := range all {
-		snap, err := a.at(x.id, x.start)
+	for _, x := range sp.all {
+		snap, err := w.at(x.id, x.start)
 		if err != nil {
 			return nil, err.Error()
 		}
@@ -252,13 +370,13 @@ func (a *analysis) stage(p *races.Pair, cut emulate.Count) (*stage, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	for i := from + 1; i <= to && i < len(sched); i++ {
+	for i := sp.from + 1; i <= sp.to && i < len(sched); i++ {
 		if n, ok := st.part[sched[i].Thread]; ok && sched[i].Thread != first {
 			st.sched = append(st.sched, turn{n, sched[i].To})
 		}
 	}
 	world := a.world(first, cut)
-	st.w = func() *overlay.Run {
+	st.run = func() *overlay.Run {
 		r := overlay.New(st.secs...)
 		if canon != nil {
 			r.Aliases(canon)
@@ -274,42 +392,36 @@ func (a *analysis) stage(p *races.Pair, cut emulate.Count) (*stage, string) {
 	return st, ""
 }
 
-// allowed says whether the budget has room: a twentieth of the recording may be
-// replayed, a two-hundredth captured, within bounds.
-func (s *search) allowed(all *replay.Session, steps, sought uint64) bool {
-	var total uint64
-	for _, id := range all.Threads() {
-		total += uint64(all.Last(id))
-	}
-	return s.steps+steps <= min(max(total/200, leastSteps), mostSteps) && s.sought+sought <= min(max(total/20, leastSought), mostSought)
-}
-
-// nearest returns the kept place from which an instruction is reached soonest,
-// nil if that is one of the pass's, and how far it is.
-func (a *analysis) nearest(id emulate.ThreadID, count emulate.Count) (from *replay.Snapshot, far uint64) {
-	far = a.pass.Distance(id, count)
-	for _, s := range a.search.near[id] {
-		if s.Count() <= count && uint64(count-s.Count()) < far {
-			from, far = s, uint64(count-s.Count())
-		}
-	}
-	return from, far
+// allowed says whether the budget has room: a fortieth of the recording may be
+// replayed, a four-hundredth captured, within bounds.
+func (s *search) allowed(steps, sought uint64) bool {
+	return s.steps+steps <= min(max(s.total/400, leastSteps), mostSteps) && s.sought+sought <= min(max(s.total/40, leastSought), mostSought)
 }
 
 // at returns a thread's state before an instruction, with what is due applied.
-func (a *analysis) at(id emulate.ThreadID, count emulate.Count) (*replay.Snapshot, error) {
-	from, far := a.nearest(id, count)
-	if from != nil && far == 0 {
-		return from, nil
+func (w *prover) at(id emulate.ThreadID, count emulate.Count) (*replay.Snapshot, error) {
+	l := w.near[id]
+	k, far := -1, w.pass.Distance(id, count)
+	for i, s := range l {
+		if s.Count() <= count && uint64(count-s.Count()) <= far {
+			k, far = i, uint64(count-s.Count())
+		}
+	}
+	var s *replay.Snapshot
+	if k >= 0 && far == 0 {
+		s = l[k]
+		copy(l[1:k+1], l[:k])
+		l[0] = s
+		return s, nil
 	}
 	var t *replay.Thread
-	if from == nil {
+	if k < 0 {
 		var err error
-		if t, _, err = a.pass.Seek(id, count); err != nil {
+		if t, _, err = w.pass.Seek(id, count); err != nil {
 			return nil, err
 		}
 	} else {
-		t = from.NewThread()
+		t = l[k].NewThread()
 		if _, err := t.RunTo(count); err != nil {
 			return nil, err
 		}
@@ -317,10 +429,13 @@ func (a *analysis) at(id emulate.ThreadID, count emulate.Count) (*replay.Snapsho
 			return nil, err
 		}
 	}
-	s := t.Snapshot()
-	if l := a.search.near[id]; len(l) < maxNear {
-		a.search.near[id] = append(l, s)
+	s = t.Snapshot()
+	if len(l) < maxNear {
+		l = append(l, nil)
 	}
+	copy(l[1:], l)
+	l[0] = s
+	w.near[id] = l
 	return s, nil
 }
 
@@ -351,7 +466,7 @@ func (st *stage) births(mins map[emulate.ThreadID]uint64) {
 // recorded, or the second one alone while it can. When that has come to its
 // access, the first goes on to its own, if it isn't there.
 func (st *stage) direct(p *races.Pair, cut emulate.Count, alone bool) finding {
-	r := st.w()
+	r := st.run()
 	log := &script{st: st, r: r}
 	r.Notice(log.call)
 	first, second := st.part[p.First.Thread], st.part[p.Second.Thread]

@@ -30,12 +30,18 @@ type marker struct {
 // minEvery is the least distance of marks, in instructions.
 const minEvery = 200_000
 
-func (p *Pass) marker(tt *ThreadTrack) *marker {
+// between returns how far from one another the marks of a thread are, in
+// instructions.
+func (p *Pass) between(id emulate.ThreadID) uint64 {
 	n := p.Marks
 	if n == 0 {
 		n = 32
 	}
-	return &marker{tt: tt, every: max(uint64(p.Session.Last(tt.ID))/uint64(n), minEvery), kept: &p.kept, most: p.memory() / markShare / replay.PageSize}
+	return max(uint64(p.Session.Last(id))/uint64(n), minEvery)
+}
+
+func (p *Pass) marker(tt *ThreadTrack) *marker {
+	return &marker{tt: tt, every: p.between(tt.ID), kept: &p.kept, most: p.memory() / markShare / replay.PageSize}
 }
 
 // pass leaves a mark if one is due.

@@ -665,13 +665,9 @@ func (p *Pass) batch() *batch {
 	return &batch{}
 }
 
-// Distance returns how many instructions Seek replays to get somewhere, about.
+// Distance returns how many instructions Seek replays to get somewhere, at most,
+// unless marks had to be thinned out for want of memory. It depends on the
+// recording alone.
 func (p *Pass) Distance(id emulate.ThreadID, count emulate.Count) uint64 {
-	from := emulate.Count(0)
-	for _, m := range p.Threads[id].marks {
-		if m.count <= count {
-			from = m.count
-		}
-	}
-	return uint64(count - min(from, count))
+	return uint64(count) % p.between(id)
 }
