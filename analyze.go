@@ -203,6 +203,7 @@ type analysis struct {
 	nextLock races.LockID
 
 	judged string         // the race under way
+	spent  uint64         // instructions of sections captured and executed for it
 	saved  map[string]int // experiments kept, by race
 
 	knowledge

@@ -100,6 +100,9 @@ func (a *analysis) capture(id emulate.ThreadID, p loadsub.Place) (*overlay.Secti
 	k.mu.Unlock()
 	f.once.Do(func() { f.s, f.bytes, f.err = a.captureAnew(id, p) })
 	k.keep(f)
+	if f.s != nil {
+		a.spent += f.s.Steps()
+	}
 	return f.s, f.err
 }
 

@@ -20,7 +20,7 @@ const maxOthers = 16
 func (a *analysis) world(t emulate.ThreadID, c emulate.Count) loadsub.World {
 	w := &elsewhere{a: a, t: t, c: c}
 	rt := a.runtime()
-	world := loadsub.World{Quiet: a.quiet, Name: a.name, Scalar: a.scalar, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
+	world := loadsub.World{Spent: &a.spent, Quiet: a.quiet, Name: a.name, Scalar: a.scalar, Canon: detect.Canon(a.t.s), Elsewhere: w.line, Unmapped: a.unmapped, Code: a.code, Fatal: a.fatal, Internal: a.ownStore,
 		Answers: a.o.Answers, Heap: a.heapCall, Jumps: rt.jumps, BlockSize: a.blockSize, Family: a.family, Inside: w.inside, Lock: a.lockCall, Edges: w.edges, StreamList: rt.list, Streams: rt.streams}
 	if world.Watch = a.watch(); world.Watch != nil {
 		world.Check = a.checkAgain

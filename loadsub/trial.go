@@ -269,6 +269,8 @@ func (t *Trial) Changed(s *overlay.Section) []overlay.Span {
 // A World is what experiments need to know of the recording as a whole. Every
 // field may be nil.
 type World struct {
+	// Spent, if it isn't nil, counts the instructions that experiments execute.
+	Spent *uint64
 	// Quiet names run-time functions, by entry, whose own stores are no outputs.
 	Quiet func(target uint64) bool
 	// Name says what an address is called, for sentences.
@@ -325,6 +327,7 @@ type World struct {
 }
 
 func (w World) apply(r *overlay.Run) {
+	r.Spend(w.Spent)
 	if w.Canon != nil {
 		r.Aliases(w.Canon)
 	}

@@ -73,6 +73,9 @@ func (r *Run) Result() *Result {
 	res := &Result{mem: r.mem, parts: r.parts, wrote: r.written, read: r.read, elsewhere: r.elsewhere}
 	for _, p := range r.parts {
 		c := p.cpu
+		if r.spent != nil {
+			*r.spent += p.executed
+		}
 		e := End{Outcome: p.out, Detail: p.detail, Stuck: p.stuck, Diverged: p.diverged, Where: p.where, Assumed: p.assumed, Left: c.R[4] > p.sec.SP, Exited: p.exited, Waited: p.waitedFor, Worked: p.worked,
 			Looked: p.glances, LookedThen: p.atRelease, Released: p.released, Busy: p.working,
 			Steps: p.executed, Racy: p.racy, RAX: c.R[0], RDX: c.R[2], XMM0: c.X[0], Calls: p.calls, Texts: p.said(), XMM: c.X, YMM: c.Y}

@@ -49,6 +49,7 @@ type Run struct {
 	written []map[uint64]uint64
 	read    []map[uint64]uint64
 	budget  uint64
+	spent   *uint64 // see Spend
 	quiet   func(target uint64) bool
 	alias   func(addr uint64) uint64
 	fresh   []Span // memory that a section mapped: zero until written
@@ -118,6 +119,10 @@ func (r *Run) canonAddr(addr uint64) uint64 {
 // Budget bounds the instructions of each participant; without it a run gets
 // four times what was recorded and 200,000 more.
 func (r *Run) Budget(n uint64) { r.budget = n }
+
+// Spend makes the run add to n how many instructions its participants executed,
+// when its Result is asked for; nil: nothing.
+func (r *Run) Spend(n *uint64) { r.spent = n }
 
 // Set puts the low size bytes of v at addr before anything runs.
 func (r *Run) Set(addr uint64, size int, v uint64) {
