@@ -206,6 +206,9 @@ func run(bin string, size int, only, tables, page string) error {
 			fmt.Fprintf(&b, " %.3f |", math.Exp(sums[i]/float64(max(n, 1))))
 		}
 		b.WriteString("\n")
+		if strings.HasPrefix(g.title, "Caches") {
+			b.WriteString("\nA line that the last private cache evicts is logged again when it is used. Accesses that a window answers aren't seen by the caches: behind a small first level the second knows better what is in use.\n")
+		}
 		if g.title == "Rings" {
 			b.WriteString("\nOf a ring, the instructions are those that were kept, and so are the bits for each.\n")
 		}
