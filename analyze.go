@@ -186,11 +186,12 @@ type analysis struct {
 
 	texts map[string][]string // lines of sources that are not younger than the program, by path
 
-	sources map[string][]string // lines, by file
-	passes  int                 // made so far
-	crowds  []*crowd            // the last ones asked for
-	seen    *seen               // sections and where they are, of the last pass
-	names   map[uint64]string   // of memory, after the last pass
+	sources  map[string][]string    // lines, by file
+	passes   int                    // made so far
+	crowds   []*crowd               // the last ones asked for
+	seen     *seen                  // sections and where they are, of the last pass
+	names    map[uint64]string      // of memory, after the last pass
+	contents map[allocation]content // of heap blocks, after the last pass
 
 	rt   *runtimeData
 	heap *detect.Heap // of the first pass
@@ -234,7 +235,7 @@ const maxLooks = 4
 func (a *analysis) detect(ctx context.Context, checks bool) error {
 	for look := 1; ; look++ {
 		a.drop()
-		a.crowds, a.names, a.seen = nil, nil, newSeen(a.o.memory())
+		a.crowds, a.names, a.contents, a.seen = nil, nil, nil, newSeen(a.o.memory())
 		a.tree = funcs.NewTree(a.ms)
 		a.pass = &detect.Pass{Session: a.t.s, Tree: a.tree, Sync: a.sync, Checks: checks, NoRaces: a.o.CheckersOnly, Atomics: a.atomic, Loose: a.orders.loose,
 			Memory: a.o.memory(), Predict: a.predict && a.live, Close: a.close, NoCoarse: look == maxLooks, Alone: a.alone, Together: a.together}

@@ -69,8 +69,10 @@ func (a *analysis) memory(addr emulate.Addr, size int, b races.Block) (l report.
 		l.Offset = int64(addr - b.Addr)
 		l.AllocatedAt = a.allocated(b)
 		if len(l.AllocatedAt) > 0 {
-			l.Symbol = "heap(" + l.AllocatedAt[0].Place() + ")"
+			own := reportFrame(a.allocator(b))
+			l.Symbol = "heap(" + own.Place() + ")"
 			l.AllocatedBy = uint32(b.Thread)
+			a.member(&l, b)
 		}
 		return l, true
 	}

@@ -29,6 +29,8 @@ type debugInfo struct {
 	// scopes holds what encloses the functions declared inside something.
 	scopes map[dwarf.Offset]string
 	types  map[dwarf.Offset]*Type
+	// typeNames are the types that have a name, by it, without scopes.
+	typeNames map[string][]dwarf.Offset
 
 	demangled sync.Map // linkage name -> name
 
@@ -358,6 +360,10 @@ func (g *debugInfo) parse(u *unit) error {
 // visit takes what is needed of e and returns what surrounds its children.
 func (g *debugInfo) visit(u *unit, e *dwarf.Entry, up walkLevel) walkLevel {
 	in := up
+	switch e.Tag {
+	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagEnumerationType:
+		g.noteType(e, up.scope)
+	}
 	switch e.Tag {
 	case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 		name, _ := e.Val(dwarf.AttrName).(string)

@@ -81,12 +81,16 @@ type CheckerChange struct {
 
 // A Location is the memory that a race is about.
 type Location struct {
-	Kind        string  `json:"kind"` // global, heap, stack, tls, mapped, descriptor, unknown
-	Symbol      string  `json:"symbol"`
-	Variable    string  `json:"variable,omitempty"` // the symbol without members and indices
-	Base        string  `json:"-"`                  // where a variable with static storage begins
-	Offset      int64   `json:"offset"`             // bytes from the symbol or block
-	Size        int     `json:"size"`               // bytes
+	Kind     string `json:"kind"` // global, heap, stack, tls, mapped, descriptor, unknown
+	Symbol   string `json:"symbol"`
+	Variable string `json:"variable,omitempty"` // the symbol without members and indices
+	Base     string `json:"-"`                  // where a variable with static storage begins
+	// Member is the place in a heap block, ".state" or "[3].level", and Object
+	// what the block holds: one, or an array, of this type. Empty if unknown.
+	Member      string  `json:"member,omitempty"`
+	Object      string  `json:"object,omitempty"`
+	Offset      int64   `json:"offset"` // bytes from the symbol or block
+	Size        int     `json:"size"`   // bytes
 	Type        string  `json:"type"`
 	Address     string  `json:"address,omitempty"`
 	AllocatedAt []Frame `json:"allocated_at"`

@@ -198,6 +198,9 @@ func (l *Location) Name() string {
 	if l.Kind == "mapped" {
 		name = filepath.Base(name)
 	}
+	if l.Object != "" {
+		return name + l.Member
+	}
 	if plus := fmt.Sprintf("+%d", l.Offset); l.Offset != 0 && !strings.HasSuffix(name, plus) {
 		name += plus
 	}
@@ -225,7 +228,11 @@ func (p *printer) race(n int, x *Race, r *Report, others []int) {
 	if l.Type != "" {
 		p.f(" (%s)", l.Type)
 	}
-	p.f(", %s, %s\n", l.Kind, count(l.Size, "byte"))
+	p.f(", %s, %s", l.Kind, count(l.Size, "byte"))
+	if l.Object != "" {
+		p.f(", in a block of %s", l.Object)
+	}
+	p.f("\n")
 	p.f("    why: %s\n", x.Reason)
 	if c := r.cause(x); c != nil && c.What != "" {
 		p.f("    cause: %s\n", c.What)

@@ -86,6 +86,8 @@ type (
 		Size        int         `json:"size"`
 		Type        string      `json:"type"`
 		AllocatedAt []jsonFrame `json:"allocated_at"`
+		Member      string      `json:"member,omitempty"`
+		Object      string      `json:"object,omitempty"`
 		AllocatedBy uint32      `json:"allocated_by,omitempty"`
 		FreedAt     []jsonFrame `json:"freed_at,omitempty"`
 		FreedBy     uint32      `json:"freed_by,omitempty"`
