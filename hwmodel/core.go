@@ -30,6 +30,10 @@ type unit struct {
 
 // drop and dropWrite take tags from the windows of all units of a core.
 func (c *core) drop(vline uint64) {
+	if len(c.units) == 1 {
+		c.units[0].win.Drop(vline)
+		return
+	}
 	for _, u := range c.units {
 		u.win.Drop(vline)
 	}
@@ -113,22 +117,25 @@ func (m *Machine) refill(u *unit, l *Line, vline uint64) {
 // fill puts a line in the first-level data cache of u's core.
 func (m *Machine) fill(u *unit, y way) {
 	c := u.core
-	old, w := c.l1.put(y)
+	set := y.l.home & c.l1.mask
+	i := victim(c.l1.ref[set], c.l1.full)
+	w := &c.l1.ways[int(set)*c.l1.n+i]
 	u.at = w
-	if old.l == nil {
-		return
+	if old := w.l; old != nil {
+		u.c.Evictions++
+		c.drop(w.vline)
+		switch {
+		case c.l2.n == 0:
+			m.leave(u, old)
+		case m.cfg.L2Exclusive:
+			m.intoL2(u, *w)
+		default:
+			l2 := c.l2.look(old)
+			l2.known, l2.by = w.known, w.by
+		}
 	}
-	u.c.Evictions++
-	c.drop(old.vline)
-	switch {
-	case c.l2.n == 0:
-		m.leave(u, old.l)
-	case m.cfg.L2Exclusive:
-		m.intoL2(u, old)
-	default:
-		l2 := c.l2.look(old.l)
-		l2.known, l2.by = old.known, old.by
-	}
+	*w = y
+	c.l1.use(set, i)
 }
 
 // intoL2 puts a line in the second level of u's core.
