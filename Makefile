@@ -5,13 +5,16 @@ BIN := bin/racesim
 # What make accuracy fetches and builds is kept here.
 ACCURACY ?= /tmp/racesim-accuracy
 
-.PHONY: build demo test check bench bench-memory bench-recording accuracy sweep fuzz conform clean tools
+# Where recording spends its time, for the compiler; make profile measures it anew.
+PROFILE := $(CURDIR)/internal/bench/record.pgo
+
+.PHONY: profile build demo test check bench bench-memory bench-recording accuracy sweep fuzz conform clean tools
 
 build: $(BIN)
 
 $(BIN): FORCE
 	@mkdir -p bin
-	$(GO) build -o $(BIN) ./cmd/racesim
+	$(GO) build -pgo=$(PROFILE) -o $(BIN) ./cmd/racesim
 
 FORCE:
 
@@ -41,6 +44,9 @@ tools:
 
 bench: build
 	$(GO) run ./internal/bench
+
+profile:
+	$(GO) run ./internal/bench -profile $(PROFILE)
 
 # Peak memory of recording and analysing programs with so many accesses to
 # shared memory; about an hour.

@@ -31,9 +31,12 @@ func main() {
 	out := flag.String("out", "", "a file for all figures, in the format of Go benchmarks")
 	accesses := flag.Int64("memory", 0, "measure memory instead, of programs that make so many accesses")
 	limit := flag.String("limit", "", "with -memory: what analyze gets as --memory")
+	prof := flag.String("profile", "", "record in this process instead, and write a profile for the compiler to this file")
 	flag.Parse()
 	var err error
-	if *accesses > 0 {
+	if *prof != "" {
+		err = profile(*prof, *only, *size)
+	} else if *accesses > 0 {
 		err = memory(*bin, *accesses, *only, *limit)
 	} else {
 		err = run(*rounds, *bin, *size, *only, *out, strings.Split(*with, ","))
