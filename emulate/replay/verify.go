@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/racesim/racesim/emulate"
+	"github.com/racesim/racesim/emulate/x86"
 	"github.com/racesim/racesim/traces"
 )
 
@@ -77,13 +78,14 @@ func (s *Session) Verify(ctx context.Context, workers int, progress func(done ui
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			var code decodedCode
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(queue) || ctx.Err() != nil {
 					return
 				}
 				g := queue[i]
-				st, own, cut, err := s.verifySegment(ctx, g, func(n uint64) {
+				st, own, cut, err := s.verifySegment(ctx, g, &code, func(n uint64) {
 					d := done.Add(n)
 					if progress != nil {
 						progress(d)
@@ -131,15 +133,28 @@ func inTurn(turns []turn) error {
 	return nil
 }
 
+// A decodedCode is what one worker has decoded: of a program whose code never
+// changes, that is as good for its next segment, whichever thread's that is.
+type decodedCode struct {
+	blocks *x86.BlockCache
+	codes  codePages
+}
+
 // verifySegment replays one segment. cut says that the thread's stream ends
 // before the thread does.
-func (s *Session) verifySegment(ctx context.Context, g segment, ran func(n uint64)) (st Stats, turns []turn, cut bool, err error) {
+func (s *Session) verifySegment(ctx context.Context, g segment, code *decodedCode, ran func(n uint64)) (st Stats, turns []turn, cut bool, err error) {
 	t, err := s.newThread(g.id)
 	if err != nil {
 		return st, nil, false, err
 	}
 	if err := t.StartAt(g.n); err != nil {
 		return st, nil, false, err
+	}
+	if len(s.recodes) == 0 && s.r.Sizes().Packets[traces.CodeOwn] == 0 {
+		if code.blocks != nil {
+			t.cpu.Blocks, t.codes = code.blocks, code.codes
+		}
+		defer func() { code.blocks, code.codes = t.cpu.Blocks, t.codes }()
 	}
 	from, in := t.min, false
 	t.Want = Kinds(traces.Switch, traces.KeyFrame)
