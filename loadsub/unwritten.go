@@ -15,6 +15,10 @@ const (
 	fillB = 0xaa
 )
 
+// maxUnwritten bounds the interleavings of which it is found out whether a read
+// of unwritten memory matters.
+const maxUnwritten = 4
+
 // unwritten looks for a read of memory that the sections allocated and nobody had
 // written, in r: one that makes a difference. again executes the same once more.
 // What is only copied, as structures are with the gaps between their members,

@@ -153,6 +153,18 @@ func short(s string, n int) string {
 // telling is the experiment that decided about a race: the first that shows
 // what the race does, nil if none does.
 func (x *Race) telling() *Experiment {
+	if x.byChecker() {
+		var first *Experiment
+		for i := range x.Experiments {
+			e := &x.Experiments[i]
+			if len(e.Checkers) > 0 && (first == nil || first.Source != "interleaving" && e.Source == "interleaving") {
+				first = e
+			}
+		}
+		if first != nil {
+			return first
+		}
+	}
 	for _, outcomes := range []string{"not-serialisable", "crash hang different"} {
 		for i := range x.Experiments {
 			if e := &x.Experiments[i]; strings.Contains(outcomes, e.Outcome) {
@@ -162,6 +174,9 @@ func (x *Race) telling() *Experiment {
 	}
 	return nil
 }
+
+// byChecker says that what a checker finds in one order only decided.
+func (x *Race) byChecker() bool { return x.Evidence == "checker" || x.Evidence == "warning" }
 
 // effect says in a few words what a race does.
 func (x *Race) effect() string {
@@ -179,6 +194,11 @@ func (x *Race) effect() string {
 		if e := x.telling(); e != nil && e.Outcome == "not-serialisable" && len(e.Outputs) > 0 {
 			o := &e.Outputs[0]
 			return fmt.Sprintf("%s: %s instead of %s", o.Name, o.Reemulated, o.Recorded)
+		}
+		for _, c := range x.Checkers {
+			if x.byChecker() && strings.Contains(x.Reason, c.What) {
+				return "in one order only: " + c.What
+			}
 		}
 	}
 	return x.Reason
@@ -424,6 +444,9 @@ func (p *printer) experiment(e *Experiment) {
 		p.f(" gets %s instead of %s (%s)", e.Replacement, e.Recorded, e.Source)
 	}
 	p.f(" → %s", e.Outcome)
+	for _, c := range e.Checkers {
+		p.f(", %s", c)
+	}
 	if e.Normal != nil {
 		if *e.Normal {
 			p.f(", normal (%.2f)", e.Score)

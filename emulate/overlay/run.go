@@ -67,6 +67,7 @@ type Run struct {
 	// answers are the user's, by system call.
 	answers map[uint64][]Answer
 	checks  *checks
+	reopens reopens
 	// directed: see Directed; waiters counts the waits so far.
 	directed bool
 	waiters  int

@@ -55,9 +55,15 @@ func (p *participant) syscall() {
 		}
 	}
 	in := p.recordedCall(nr, args)
+	fd, opened := p.reopen(nr, args, in)
 	switch {
+	case opened && (in == nil || fd != in.Ret):
+		p.finishCall(fd)
+		p.opened(nr, args, fd)
+	case in == nil && nr == sysClose && p.run.reopens.made[int32(args[0])]:
+		p.finishCall(0)
 	case in != nil:
-		if !unseen[nr] && !p.flushes(nr, args) {
+		if !unseen[nr] && !opened && !p.flushes(nr, args) {
 			p.calls = append(p.calls, call)
 		}
 		if in.NoExit {
