@@ -471,9 +471,7 @@ func (a *analysis) places(j *judging, p *races.Pair, qa, qb *loadsub.Place, tria
 	pair.Orders = j.orders(p, &pair)
 	s := loadsub.Serialise(pair)
 	if s.Odd > 0 && !j.chosen {
-		if s.Healed, j.ev.Unread = a.healed(pair, s, qa, qb); s.Healed != "" {
-			s.Passing, s.Odd = s.Odd, 0
-		}
+		j.ev.Healed, j.ev.Unread = a.healed(pair, s, qa, qb)
 	}
 	a.serial(j, s, qa, qb)
 	if s.Err == "" && len(s.Between) > 0 {
@@ -540,12 +538,7 @@ func (a *analysis) serial(j *judging, s *loadsub.Serial, qa, qb *loadsub.Place) 
 	if s.Unreached {
 		x.Detail = "in neither order does a section come to the racing access: that it did follows from another race"
 	}
-	if s.Healed != "" {
-		ev.Healed = "the difference is gone when " + s.Healed
-		x.Outcome = "different"
-		x.Detail = fmt.Sprintf("%d of %d interleavings end like neither order, but %s; %v", s.Passing, s.Runs, ev.Healed, *s.FirstOdd)
-		x.Schedule = turns(s.FirstOdd)
-	} else if s.RecordedOdd && s.Odd == 0 {
+	if s.RecordedOdd && s.Odd == 0 {
 		ev.NotSerialWhat = s.What
 		x.Outcome = "not-serialisable"
 		x.Detail = join([]string{"what was recorded is like neither order", x.Detail})

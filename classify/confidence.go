@@ -27,7 +27,6 @@ const (
 	ByBothPass        Basis = "both-pass"        // two threads get past a wait that is to keep one out
 	ByGuarded         Basis = "guarded"          // a load that synchronises decides between the orders
 	ByOrdersAlike     Basis = "orders-alike"     // all interleavings and both orders end alike
-	ByHealed          Basis = "healed"           // interleavings equal neither order, but what they change is gone later
 	ByPublicAbnormal  Basis = "public-abnormal"  // the order decides what the program puts out, and one isn't normal
 	ByPublicNormal    Basis = "public-normal"    // … and both are normal
 	ByPublic          Basis = "public"           // … and nothing says what is normal
@@ -62,6 +61,9 @@ const (
 	Vaguest = 0.05
 )
 
+// Even is the confidence below which a verdict isn't given.
+const Even = 0.5
+
 // Weights are the coefficients of the regression, by verdict and term. A term
 // is "" (the verdict itself), a basis, or a sign.
 type Weights map[string]map[string]float64
@@ -89,6 +91,7 @@ var Signs = []Sign{
 	{"+skipped", func(f *Facts) float64 { return truth(f.Skipped > 0) }},
 	{"+predicted", func(f *Facts) float64 { return truth(f.Predicted) }},
 	{"+checker", func(f *Facts) float64 { return truth(f.Checker) }},
+	{"+unread", func(f *Facts) float64 { return truth(f.Unread) }},
 	{"+abnormal", func(f *Facts) float64 { return truth(f.Abnormal > 0) }},
 }
 

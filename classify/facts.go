@@ -12,6 +12,8 @@ type Facts struct {
 	// Checker: in some order a checker finds something that it doesn't find in
 	// another.
 	Checker bool
+	// Unread: nobody reads later what an interleaving left unlike the orders.
+	Unread bool
 
 	// Trials by what they showed; Abnormal, Normal and Happened are among those
 	// that are Different.
@@ -24,6 +26,7 @@ func (e *Evidence) Facts() Facts {
 	return Facts{Interleavings: e.Interleavings, Odd: e.NotSerialisable, Pairs: e.Pairs, Failed: e.Failed, Skipped: e.Skipped,
 		OrdersDiffer: e.OrdersDiffer, Public: e.Public != "", Gone: e.Gone != "", Predicted: e.Predicted,
 		Checker: e.Appeared != "" || e.OrderFinding != "",
+		Unread:  e.Unread,
 		Same:    t.same, Different: t.different, Crash: t.crash, Unknown: t.unknown, Abnormal: t.abnormal, Normal: t.normal, Happened: t.happened}
 }
 
@@ -37,7 +40,7 @@ type field struct {
 func (f *Facts) fields() []field {
 	return []field{
 		{"interleavings", &f.Interleavings, nil}, {"odd", &f.Odd, nil}, {"pairs", &f.Pairs, nil}, {"failed", &f.Failed, nil}, {"skipped", &f.Skipped, nil},
-		{"orders_differ", nil, &f.OrdersDiffer}, {"public", nil, &f.Public}, {"gone", nil, &f.Gone}, {"predicted", nil, &f.Predicted}, {"checker", nil, &f.Checker},
+		{"orders_differ", nil, &f.OrdersDiffer}, {"public", nil, &f.Public}, {"gone", nil, &f.Gone}, {"predicted", nil, &f.Predicted}, {"checker", nil, &f.Checker}, {"unread", nil, &f.Unread},
 		{"same", &f.Same, nil}, {"different", &f.Different, nil}, {"crash", &f.Crash, nil}, {"unknown", &f.Unknown, nil},
 		{"abnormal", &f.Abnormal, nil}, {"normal", &f.Normal, nil}, {"happened", &f.Happened, nil},
 	}

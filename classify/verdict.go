@@ -44,8 +44,8 @@ type Evidence struct {
 	// Gone says where the differences between the orders have disappeared; "" if
 	// one of them goes on, or nobody looked.
 	Gone string
-	// Healed says where what interleavings did that ended like neither order was
-	// gone; these don't count in NotSerialisable. "": there were none.
+	// Healed says at which returns what interleavings did that ended like neither
+	// order was gone. That is no excuse: another time it isn't, or was used meanwhile.
 	Healed string
 	// Unread: what interleavings did that ended like neither order is memory that
 	// nobody reads afterwards.
@@ -103,6 +103,9 @@ type Judgement struct {
 	// see Confidence. 0 if the verdict is Unknown: there is nothing to be right.
 	Confidence float64
 	Reason     string // one sentence
+	// Leaning is the verdict that the evidence pointed to if it is Unknown because
+	// evidence like it was wrong more often than right; else "".
+	Leaning string
 }
 
 // Judge turns evidence into a verdict.
@@ -112,6 +115,10 @@ func Judge(e Evidence) Judgement {
 		j = loose(j)
 	}
 	j.Confidence = Confidence(j.Verdict, j.Basis, e.Facts())
+	if j.Verdict != Unknown && j.Confidence < Even {
+		j.Leaning, j.Verdict, j.Confidence = j.Verdict, Unknown, 0
+		j.Reason += fmt.Sprintf("; but on programs of which the truth is known, %s was wrong more often than right where this was all that there was", j.Leaning)
+	}
 	return j
 }
 
@@ -153,7 +160,11 @@ func decide(e *Evidence) Judgement {
 	if e.Appeared != "" && e.Appeared != e.NotSerialWhat && e.NotSerialisable > 0 {
 		e.NotSerialWhat += "; a checker finds what it finds in neither order: " + e.Appeared
 	}
-	if e.Unread && e.NotSerialisable > 0 {
+	switch {
+	case e.NotSerialisable == 0:
+	case e.Healed != "":
+		e.NotSerialWhat += "; it is gone when " + e.Healed
+	case e.Unread:
 		e.NotSerialWhat += "; nothing reads it later in this recording"
 	}
 	if e.RecordedOdd && e.Predicted {
@@ -179,8 +190,6 @@ func decide(e *Evidence) Judgement {
 		return by(Synchronisation, ByGuarded, "every interleaving equals a serial order, decided by a load that synchronises")
 	case e.OrderFinding != "":
 		return by(Harmful, ByChecker, "in one of the two orders, between which nothing decides, %s", e.OrderFinding)
-	case e.Interleavings > 0 && e.Healed != "":
-		return by(Benign, ByHealed, "some of %d interleavings end like neither order of the two, but %s", e.Interleavings, e.Healed)
 	case e.Interleavings > 0 && !e.OrdersDiffer:
 		return by(Benign, ByOrdersAlike, "all %d interleavings and both orders end alike", e.Interleavings)
 	case e.Public != "" && t.abnormal > 0:

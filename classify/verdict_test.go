@@ -31,7 +31,7 @@ func TestVerdicts(t *testing.T) {
 		{"orders differ, and it is gone", Evidence{Interleavings: 9, OrdersDiffer: true, Gone: "it is gone when f returns"}, Benign, "gone when f"},
 		{"the world sees the order", Evidence{Interleavings: 9, OrdersDiffer: true, Once: true, Public: "a or b"}, Harmful, "puts out: a or b"},
 		{"the world sees the order, of one who looks often", Evidence{Interleavings: 9, OrdersDiffer: true, Again: true, Public: "a or b"}, Unknown, "again and again"},
-		{"what they leave is made up for", Evidence{Interleavings: 9, OrdersDiffer: true, Healed: "it is gone later"}, Benign, "gone later"},
+		{"what they leave is made up for", Evidence{Interleavings: 9, NotSerialisable: 1, OrdersDiffer: true, Healed: "f returns"}, Harmful, "gone when f returns"},
 		{"what nobody reads", Evidence{Interleavings: 4, NotSerialisable: 2, NotSerialWhat: "n is 1 instead of 2", Unread: true}, Harmful, "n is 1 instead of 2; nothing reads it later"},
 		{"a lock that lets two in", Evidence{BothPass: true}, Harmful, "keeps nobody out"},
 		{"the world sees the order, as usual", Evidence{Interleavings: 9, OrdersDiffer: true, Public: "a or b", Trials: []Trial{simulated(usual, usual)}}, Benign, "usually"},

@@ -56,10 +56,6 @@ type Serial struct {
 	// Waits: a section waited for the other in a serial order.
 	Waits bool
 
-	// Healed says where what they did was gone, if it was, of all Passing ones that
-	// then don't count as odd; for the caller to set.
-	Healed  string
-	Passing int
 	// Between is in what the two orders differ, up to a bound, if both could be
 	// executed, and Swapped the result of the one in which B comes first.
 	Between []Output

@@ -24,7 +24,7 @@ type said struct {
 	Symbol    string         `json:"symbol"`
 	Functions [2]string      `json:"functions"`
 	Lines     [2]int         `json:"lines"`
-	Verdict   string         `json:"verdict"`
+	Verdict   string         `json:"verdict"` // what the evidence points to, even if it is too weak
 	Basis     classify.Basis `json:"basis"`
 	Reason    string         `json:"reason"`
 	Facts     classify.Facts `json:"facts"`
@@ -56,11 +56,15 @@ func one(argv []string, seed uint64) error {
 		id, _, _ := strings.Cut(r.ID, "-")
 		return place{id, [2]int{r.Accesses[0].Line, r.Accesses[1].Line}}
 	}
-	judged := map[place]said{}
+	type verdict struct {
+		said
+		given string
+	}
+	judged := map[place]verdict{}
 	rep, err := racesim.AnalyzeFile(context.Background(), trace, racesim.AnalyzeOptions{
 		Judged: func(r *report.Race, e classify.Evidence, j classify.Judgement) {
-			judged[of(r)] = said{Symbol: r.Location.Symbol, Functions: [2]string{r.Accesses[0].Function, r.Accesses[1].Function},
-				Lines: of(r).lines, Verdict: j.Verdict, Basis: j.Basis, Reason: j.Reason, Facts: e.Facts()}
+			judged[of(r)] = verdict{said{Symbol: r.Location.Symbol, Functions: [2]string{r.Accesses[0].Function, r.Accesses[1].Function},
+				Lines: of(r).lines, Verdict: cmp.Or(j.Leaning, j.Verdict), Basis: j.Basis, Reason: j.Reason, Facts: e.Facts()}, j.Verdict}
 		},
 	})
 	if err != nil {
@@ -69,8 +73,8 @@ func one(argv []string, seed uint64) error {
 	all := []said{}
 	for i := range rep.Races {
 		// What a later round withdrew isn't in the report.
-		if s, ok := judged[of(&rep.Races[i])]; ok && s.Verdict == string(rep.Races[i].Verdict) {
-			all = append(all, s)
+		if s, ok := judged[of(&rep.Races[i])]; ok && s.given == string(rep.Races[i].Verdict) {
+			all = append(all, s.said)
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(all)

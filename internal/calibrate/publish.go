@@ -37,21 +37,24 @@ func publish(tablePath, weights, page, image string) error {
 	constant := make([]float64, len(rows))
 	mean := share(rows, weight)
 	programs := map[string]bool{}
-	judged := 0
+	judged, withheld := 0, 0
 	for i, r := range rows {
 		fitted[i] = w.Confidence(r.verdict, r.basis, r.facts)
 		constant[i] = mean
 		programs[r.program] = true
 		if r.verdict != classify.Unknown {
 			judged++
+			if fitted[i] < classify.Even {
+				withheld++
+			}
 		}
 	}
 	if err := os.WriteFile(image, []byte(diagram(bins(rows, crossed, weight)).SVG()), 0o666); err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d verdicts on races of %d programs, and %d unknown; %.1f %% are right (races counted once each; %.1f %% of all verdicts).\n\n",
-		judged, len(programs), len(rows)-judged, 100*mean, 100*share(rows, ones(len(rows))))
+	fmt.Fprintf(&b, "%d verdicts on races of %d programs, and %d unknown; %.1f %% are right (races counted once each; %.1f %% of all verdicts). %d of them have so little confidence that racesim says unknown instead.\n\n",
+		judged, len(programs), len(rows)-judged, 100*mean, 100*share(rows, ones(len(rows))), withheld)
 	fmt.Fprintf(&b, "| | Brier score | mean distance of said and right |\n|---|---|---|\n")
 	for _, x := range []struct {
 		what string
