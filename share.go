@@ -65,7 +65,7 @@ func (a *analysis) worker() *analysis {
 	w.crowds, w.names, w.sources, w.starts = nil, nil, nil, nil
 	w.locksOf, w.locksBy, w.newLocks = nil, nil, nil
 	rt := *a.rt
-	rt.locks = maps.Clone(rt.locks)
+	rt.locks, rt.threads = maps.Clone(rt.locks), maps.Clone(rt.threads)
 	w.rt = &rt
 	return &w
 }
