@@ -62,7 +62,8 @@ func (a *analysis) worker() *analysis {
 	a.runtime()
 	w := *a
 	w.rep = &report.Report{}
-	w.crowds, w.names, w.sources, w.starts = nil, nil, nil, nil
+	w.crowds, w.names, w.contents, w.sources, w.starts = nil, nil, nil, nil, nil
+	w.texts, w.taken = maps.Clone(a.texts), maps.Clone(a.taken)
 	w.locksOf, w.locksBy, w.newLocks = nil, nil, nil
 	rt := *a.rt
 	rt.locks, rt.threads = maps.Clone(rt.locks), maps.Clone(rt.threads)
