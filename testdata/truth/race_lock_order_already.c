@@ -30,8 +30,9 @@ static __attribute__((noinline)) void dispatch(void) {
 		move(&stock, &orders);
 }
 
+// The clerk is done long before: the program could deadlock otherwise.
 static void *dispatcher(void *arg) {
-	for (volatile int k = 0; k < 5000; k++)
+	for (volatile int k = 0; k < 100000; k++)
 		;
 	dispatch();
 	return NULL;

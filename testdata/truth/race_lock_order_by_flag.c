@@ -38,7 +38,7 @@ static void *dispatcher(void *arg) {
 }
 
 static void *boss(void *arg) {
-	for (volatile int k = 0; k < 20000; k++)
+	for (volatile int k = 0; k < 200000; k++)
 		;
 	urgent = 1;
 	return NULL;
