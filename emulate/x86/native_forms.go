@@ -188,18 +188,7 @@ func bmiForm(t *translator, i int, op *Op, d *inst, f *form, host hostFlags) boo
 	if f.vvvv >= 0 && f.args[f.vvvv].read {
 		t.load(op.size, hCX, atReg(op.src2))
 	}
-	p, vvvv := uint8(0), ^uint8(hCX)&15
-	switch {
-	case d.rep == 0xF3:
-		p = 2
-	case d.rep == 0xF2:
-		p = 3
-	case d.opsize:
-		p = 1
-	}
-	if d.w() {
-		p |= 0x80
-	}
+	p, vvvv := vexPrefix(d), ^uint8(hCX)&15
 	if f.vvvv < 0 {
 		vvvv = 15
 	}

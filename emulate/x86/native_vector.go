@@ -276,18 +276,7 @@ func (t *translator) again(d *inst, f *form, reg uint8, rm spot) {
 		return
 	}
 	t.bytes(0xC4, (^reg>>3&1)<<7|(^rexX&1)<<6|(^rm.reg>>3&1)<<5|(d.opmap-vexMaps))
-	p := uint8(0)
-	switch {
-	case d.rep == 0xF3:
-		p = 2
-	case d.rep == 0xF2:
-		p = 3
-	case d.opsize:
-		p = 1
-	}
-	if d.w() {
-		p |= 0x80
-	}
+	p := vexPrefix(d)
 	if d.long {
 		p |= 4
 	}
@@ -342,4 +331,22 @@ func (t *translator) storeX(r, x uint8, vex, long bool) {
 		p.disp += 8 * k
 		t.storeImm(8, p, 0)
 	}
+}
+
+// vexPrefix is what the last byte of a VEX prefix says of d: pp and W (Intel
+// SDM volume 2, 2.3.5), without vvvv and L.
+func vexPrefix(d *inst) uint8 {
+	p := uint8(0)
+	switch {
+	case d.rep == 0xF3:
+		p = 2
+	case d.rep == 0xF2:
+		p = 3
+	case d.opsize:
+		p = 1
+	}
+	if d.w() {
+		p |= 0x80
+	}
+	return p
 }
